@@ -1,0 +1,57 @@
+//! How results are printed.
+
+use crate::Benchmark;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Prints results as they come.
+pub(crate) struct Report {
+    json: bool,
+}
+
+impl Report {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json }
+    }
+
+    /// One result: a case, its value and unit, and what else identifies it (sizes, parameters).
+    #[expect(clippy::print_stdout, reason = "results are this program's data")]
+    pub(crate) fn row(&mut self, case: &str, details: &[(&str, f64)], value: f64, unit: &str) {
+        if self.json {
+            let mut object = json!({ "case": case });
+            for (name, number) in details {
+                object[*name] = json!(number);
+            }
+            object["value"] = json!(value);
+            object["unit"] = Value::from(unit);
+            println!("{object}");
+        } else {
+            let details: Vec<String> =
+                details.iter().map(|(name, number)| format!("{name}={number}")).collect();
+            println!("{case:<36} {:<28} {value:>14.6} {unit}", details.join(" "));
+        }
+    }
+}
+
+/// What can be run.
+#[expect(clippy::print_stderr, reason = "help goes to standard error")]
+pub(crate) fn list(benchmarks: &[Benchmark]) {
+    eprintln!("usage: cargo xtask bench NAME [--json]");
+    for (name, what, _) in benchmarks {
+        eprintln!("  {name:<12} {what}");
+    }
+}
+
+/// The least of `repeats` wall-clock times of `work`, in seconds: the least disturbed run.
+pub(crate) fn best_seconds<T>(repeats: usize, mut work: impl FnMut() -> T) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..repeats {
+        let start = Instant::now();
+        std::hint::black_box(work());
+        let elapsed = start.elapsed().as_secs_f64();
+        if elapsed < best {
+            best = elapsed;
+        }
+    }
+    best
+}

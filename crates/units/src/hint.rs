@@ -1,0 +1,8 @@
+/// The way out of an error, kept apart from its message.
+///
+/// An error says in one line what was refused; the hint says what to do about it. The command line prints it
+/// on a line of its own, Python appends it to the exception.
+pub trait Hint: std::error::Error {
+    /// What the user can do, if we know.
+    fn hint(&self) -> Option<String>;
+}

@@ -1,0 +1,57 @@
+//! One command per chore: `cargo xtask test`, `cargo xtask bench NAME [--json]`.
+
+mod test;
+
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "\
+usage: cargo xtask test                    format, lints, docs, Rust tests, wheel, Python tests
+       cargo xtask bench NAME [--json]     a benchmark of crates/bench; without NAME, the list";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.split_first() {
+        Some((first, [])) if first == "test" => test::run(),
+        Some((first, rest)) if first == "bench" => bench(rest),
+        _ => Err(anyhow::anyhow!("{USAGE}")),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Benchmarks live in a crate of their own, so that their dependencies never reach a user.
+fn bench(arguments: &[String]) -> Result<()> {
+    run(cargo().args(["run", "--quiet", "--release", "--package", "pairdp-bench", "--"]).args(arguments))
+}
+
+/// The cargo that runs us, at the root of the workspace.
+fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Runs a command to its end; a non-zero exit is an error that names the command.
+fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("could not start {command:?}"))?;
+    if !status.success() {
+        bail!("failed: {command:?}");
+    }
+    Ok(())
+}
+
+#[expect(clippy::print_stderr, reason = "a command-line tool reports on standard error")]
+fn say(line: &str) {
+    eprintln!("{line}");
+}

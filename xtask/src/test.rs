@@ -1,0 +1,91 @@
+//! Everything that must hold before a change lands, on a machine that has Rust, a C compiler and Python 3.11.
+
+use crate::{cargo, root, run as execute, say};
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// A named part of the suite.
+type Stage = (&'static str, fn() -> Result<()>);
+
+const STAGES: &[Stage] = &[
+    ("format", format),
+    ("lints", lints),
+    ("documentation", documentation),
+    ("Rust tests", rust_tests),
+    ("Rust doc-tests", doc_tests),
+    ("Python wheel", python_wheel),
+    ("Python tests", python_tests),
+];
+
+/// Runs every stage in order; the first that fails ends the run.
+pub(crate) fn run() -> Result<()> {
+    let mut summary = Vec::new();
+    for (name, stage) in STAGES {
+        say(&format!("==> {name}"));
+        let start = Instant::now();
+        stage().with_context(|| format!("stage `{name}` failed"))?;
+        summary.push(format!("    passed  {name} ({:.0} s)", start.elapsed().as_secs_f64()));
+    }
+    say("==> all stages passed");
+    summary.iter().for_each(|line| say(line));
+    Ok(())
+}
+
+fn format() -> Result<()> {
+    execute(cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn lints() -> Result<()> {
+    execute(cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+fn documentation() -> Result<()> {
+    let arguments = ["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"];
+    execute(cargo().args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn rust_tests() -> Result<()> {
+    execute(cargo().args(["test", "--workspace", "--lib", "--bins", "--tests"]))
+}
+
+fn doc_tests() -> Result<()> {
+    execute(cargo().args(["test", "--workspace", "--doc"]))
+}
+
+/// Builds the package as a user would, with pip, into an environment of its own under `target/`.
+fn python_wheel() -> Result<()> {
+    let environment = environment();
+    if environment.exists() {
+        std::fs::remove_dir_all(&environment).context("could not empty the old Python environment")?;
+    }
+    execute(Command::new(system_python()).args(["-m", "venv"]).arg(&environment))?;
+    let package = format!("{}[test]", root().join("python").display());
+    execute(python(&environment).args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        &package,
+    ]))
+}
+
+fn python_tests() -> Result<()> {
+    // Run from the tests' folder, so that the installed package is imported and not the source tree.
+    execute(python(&environment()).args(["-m", "pytest", "-q", "."]).current_dir(root().join("python/tests")))
+}
+
+fn environment() -> PathBuf {
+    root().join("target/python-test-env")
+}
+
+fn system_python() -> std::ffi::OsString {
+    std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into())
+}
+
+fn python(environment: &Path) -> Command {
+    let folder = if cfg!(windows) { "Scripts" } else { "bin" };
+    Command::new(environment.join(folder).join("python"))
+}
