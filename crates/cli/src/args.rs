@@ -1,0 +1,146 @@
+//! What can be typed.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Train, check and use differentially private pairwise models.
+#[derive(Parser)]
+#[command(name = "pairdp", version, propagate_version = true, after_help = "Start with: pairdp demo")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print errors only
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Watch a private model being trained, checked and compared, on a simulated cohort
+    Demo(Demo),
+    /// Write a synthetic cohort and its schema
+    Simulate(Simulate),
+    /// Train a private ranker from a CSV file
+    Train(Train),
+    /// Score the rows of a CSV file with a model
+    Predict(Predict),
+    /// Measure a model's AUC on a labelled CSV file
+    Evaluate(Evaluate),
+    /// Recompute a model's privacy certificate and say yes or no
+    Verify(Verify),
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  pairdp demo --out pairdp-demo")]
+pub(crate) struct Demo {
+    /// Folder for the files it writes
+    #[arg(long, value_name = "DIR", default_value = "pairdp-demo")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  pairdp simulate --records 4000 --out cohort.csv")]
+pub(crate) struct Simulate {
+    /// Rows to write
+    #[arg(long, value_name = "N", default_value_t = 4000)]
+    pub(crate) records: usize,
+    /// The same seed gives the same cohort; it never reaches the noise of a model
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// CSV file to write; its schema goes beside it as NAME.schema.toml
+    #[arg(long, value_name = "FILE", default_value = "cohort.csv")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  pairdp train cohort.csv --epsilon 1 --delta 1e-6 --out model.json
+
+A schema holds public knowledge about the table, never numbers taken from it:
+  [label]
+  column = \"readmitted\"
+  positive = \"yes\"
+  negative = \"no\"
+
+  [[column]]
+  name = \"age\"
+  range = [20, 95]
+
+  [[column]]
+  name = \"sex\"
+  categories = [\"female\", \"male\"]")]
+pub(crate) struct Train {
+    /// CSV file with a header
+    pub(crate) data: PathBuf,
+    /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Privacy budget ε; 1 is a common choice, smaller protects more
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    pub(crate) epsilon: f64,
+    /// Privacy budget δ; well below 1/n
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub(crate) delta: f64,
+    /// Model file to write
+    #[arg(long, value_name = "FILE", default_value = "model.json")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) tuning: Tuning,
+}
+
+/// Public numbers of the problem and the plan.
+#[derive(Args)]
+pub(crate) struct Tuning {
+    /// Longer feature vectors are scaled down to this norm (κ)
+    #[arg(long, value_name = "K", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(crate) feature_bound: f64,
+    /// The model's weights stay within this norm
+    #[arg(long, value_name = "B", default_value_t = 20.0, allow_negative_numbers = true)]
+    pub(crate) radius: f64,
+    /// Noisy gradients to take [default: from n, the number of features and the budget]
+    #[arg(long, value_name = "T")]
+    pub(crate) steps: Option<u32>,
+    /// Step size [default: from the problem's smoothness]
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    pub(crate) step_size: Option<f64>,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  pairdp predict model.json patients.csv --out scores.csv")]
+pub(crate) struct Predict {
+    /// Model file
+    pub(crate) model: PathBuf,
+    /// CSV file with the model's columns
+    pub(crate) data: PathBuf,
+    /// CSV file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  pairdp evaluate model.json holdout.csv
+
+The AUC is computed exactly: on private records it is not protected, so keep it inside.")]
+pub(crate) struct Evaluate {
+    /// Model file
+    pub(crate) model: PathBuf,
+    /// CSV file with the model's columns and the label
+    pub(crate) data: PathBuf,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  pairdp verify model.json
+
+Exit code 0 means yes, 1 means no.")]
+pub(crate) struct Verify {
+    /// Model file
+    pub(crate) model: PathBuf,
+}

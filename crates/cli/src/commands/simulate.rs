@@ -1,0 +1,26 @@
+use crate::args::Simulate;
+use crate::failure::Failure;
+use crate::files;
+use crate::printer::Printer;
+use pairdp_data::simulate;
+use serde_json::json;
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<ExitCode, Failure> {
+    let schema = arguments.out.with_extension("schema.toml");
+    files::check_writable(&arguments.out)?;
+    files::write(&arguments.out, &simulate::cohort(arguments.records, arguments.seed))?;
+    files::write(&schema, simulate::SCHEMA)?;
+    let optimal = simulate::optimal_auc();
+    let text = format!(
+        "wrote {} ({} simulated stays) and {}\nno model can rank this population better than AUC {optimal:.3}",
+        arguments.out.display(),
+        arguments.records,
+        schema.display(),
+    );
+    let object = json!({
+        "data": arguments.out, "schema": schema, "records": arguments.records, "optimal_auc": optimal,
+    });
+    printer.result(&text, &object);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,96 @@
+use crate::args::{Train, Tuning};
+use crate::failure::Failure;
+use crate::files;
+use crate::printer::Printer;
+use pairdp_data::{Encoding, LabelUse, Schema, Table, template};
+use pairdp_learn::{LinearRanker, NoisyGd, PrivateModel, train};
+use pairdp_noise::Secure;
+use pairdp_pairwise::{Domain, Loss, Problem, Records};
+use pairdp_units::Budget;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Failure> {
+    // Everything that can be refused is refused before a record is read.
+    let budget = Budget::new(arguments.epsilon, arguments.delta)?;
+    files::check_writable(&arguments.out)?;
+    let schema = find_schema(&arguments.data, arguments.schema.as_deref())?;
+    let model = train_file(&arguments.data, &schema, budget, &arguments.tuning)?;
+    files::write(&arguments.out, &model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?)?;
+
+    let certificate = &model.certificate;
+    let text = format!(
+        "trained on {} records of {} features by noisy-gd, {} steps\n\
+         private at ε = {}, δ = {} for replacing any one record\n\
+         wrote {}; check it with: pairdp verify {}",
+        certificate.records,
+        certificate.features,
+        certificate.steps,
+        budget.epsilon,
+        budget.delta,
+        arguments.out.display(),
+        arguments.out.display(),
+    );
+    let object = json!({
+        "model": arguments.out, "algorithm": "noisy-gd", "records": certificate.records,
+        "features": certificate.features, "steps": certificate.steps,
+        "epsilon": budget.epsilon, "delta": budget.delta, "adjacency": certificate.claim.adjacency,
+    });
+    printer.result(&text, &object);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads a table and trains on it; also what the demonstration calls.
+pub(crate) fn train_file(
+    data: &Path,
+    schema: &Schema,
+    budget: Budget,
+    tuning: &Tuning,
+) -> Result<PrivateModel, Failure> {
+    let problem = problem(tuning)?;
+    let encoding = Encoding::of(schema);
+    let table = Table::read_csv(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
+    let plan = plan(problem, &table, budget, tuning)?;
+    let records = Records::new(table.features, table.columns, table.positive, problem.feature_bound())?;
+    let (parameters, certificate) = train(problem, &plan, budget, records, Secure::from_os()?)?.into_parts();
+    let ranker = LinearRanker {
+        encoding,
+        label: Some(schema.label().clone()),
+        feature_bound: problem.feature_bound(),
+        parameters,
+    };
+    Ok(PrivateModel::new(ranker, plan, certificate))
+}
+
+pub(crate) fn problem(tuning: &Tuning) -> Result<Problem, Failure> {
+    Ok(Problem::new(Loss::Logistic, Domain::Ball { radius: tuning.radius }, tuning.feature_bound)?)
+}
+
+/// What was typed, or what suits the public facts.
+fn plan(problem: Problem, table: &Table, budget: Budget, tuning: &Tuning) -> Result<NoisyGd, Failure> {
+    let suggested = NoisyGd::suggested(problem, table.rows, table.columns, budget)?;
+    let steps = tuning.steps.unwrap_or(suggested.steps());
+    let step_size = tuning.step_size.unwrap_or(suggested.step_size());
+    Ok(NoisyGd::new(steps, step_size, suggested.average())?)
+}
+
+/// The schema that was named, or the one beside the data; without either, training says what to write.
+fn find_schema(data: &Path, named: Option<&Path>) -> Result<Schema, Failure> {
+    if let Some(path) = named {
+        return Ok(Schema::read(path)?);
+    }
+    let beside: PathBuf = data.with_extension("schema.toml");
+    if beside.is_file() {
+        return Ok(Schema::read(&beside)?);
+    }
+    let header = Table::header(data)?;
+    let example = template(header.iter().map(String::as_str)).replace('\n', "\n  ");
+    Err(Failure::refused(
+        format!("{}: no public ranges are known for its columns", data.display()),
+        format!(
+            "write {} from public knowledge, never from the data itself, starting from:\n  {example}",
+            beside.display()
+        ),
+    ))
+}

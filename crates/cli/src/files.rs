@@ -1,0 +1,52 @@
+//! Reading and writing whole files.
+
+use crate::failure::Failure;
+use pairdp_data::DataError;
+use pairdp_learn::PrivateModel;
+use std::io::Write as _;
+use std::path::Path;
+
+/// Writes a file whole or not at all: an interrupted write leaves the old file as it was.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let attempt = || {
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            // As any other new file: what the user's umask leaves of rw-rw-rw-.
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let mut file = builder.prefix(".pairdp-").tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    attempt().map_err(|error: std::io::Error| Failure::write(path, &error))
+}
+
+/// Refuses early what could not be written later, before any budget is spent.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if path.is_dir() {
+        return Err(Failure::refused(format!("{}: this is a folder", path.display()), "name a file"));
+    }
+    if !folder.is_dir() {
+        return Err(Failure::refused(format!("{}: no such folder", folder.display()), "create it first"));
+    }
+    Ok(())
+}
+
+/// Reads a model file.
+pub(crate) fn read_model(path: &Path) -> Result<PrivateModel, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| Failure::from(DataError::Io { path: path.to_owned(), source }))?;
+    PrivateModel::from_json(&text).map_err(|error| Failure::about(path, &error))
+}

@@ -1,0 +1,44 @@
+//! `pairdp`: private pairwise learning from the command line.
+//!
+//! Exit codes: 0 done, 1 refused (the input or the budget does not allow it), 2 failed (the machine did).
+
+mod args;
+mod commands;
+mod failure;
+mod files;
+mod printer;
+
+use args::{Arguments, Command};
+use clap::Parser;
+use failure::Failure;
+use printer::Printer;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    let printer = Printer::new(arguments.json, arguments.quiet);
+    match run(&arguments.command, &printer) {
+        Ok(code) => code,
+        Err(failure) => {
+            printer.failure(&failure);
+            failure.code()
+        }
+    }
+}
+
+fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Demo(arguments) => commands::demo::run(arguments, printer),
+        Command::Simulate(arguments) => commands::simulate::run(arguments, printer),
+        Command::Train(arguments) => commands::train::run(arguments, printer),
+        Command::Predict(arguments) => commands::predict::run(arguments, printer),
+        Command::Evaluate(arguments) => commands::evaluate::run(arguments, printer),
+        Command::Verify(arguments) => commands::verify::run(arguments, printer),
+    }
+}

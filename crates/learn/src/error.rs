@@ -1,0 +1,67 @@
+use pairdp_accountant::AccountantError;
+use pairdp_noise::NoiseError;
+use pairdp_pairwise::{ProblemError, RecordsError};
+use pairdp_units::{Budget, Hint, UnitError};
+
+/// Training that cannot be done as asked. Every variant depends on public facts alone.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LearnError {
+    /// A budget that cannot be.
+    #[error(transparent)]
+    Unit(#[from] UnitError),
+    /// A problem that cannot be.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// A table of the wrong shape.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// No noise level for this budget.
+    #[error(transparent)]
+    Accountant(#[from] AccountantError),
+    /// No secure noise.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// A number of the plan is out of range.
+    #[error("{what} must be {range}, not {value}")]
+    Plan {
+        /// Which number.
+        what: &'static str,
+        /// What is accepted.
+        range: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// The budget's δ does not even cover the sampler's distance from the ideal.
+    #[error("{0} leaves nothing for the data: δ is below what the sampler itself costs")]
+    DeltaTooSmall(Budget),
+    /// The curator was opened for fewer releases.
+    #[error("the curator was opened for {0} releases and has made them")]
+    Exhausted(u32),
+    /// The mechanism was calibrated for another table size.
+    #[error("the mechanism is for {expected} records of {expected_features} features, the table has {found} of {found_features}")]
+    WrongTable {
+        /// Records it was calibrated for.
+        expected: usize,
+        /// Features it was calibrated for.
+        expected_features: usize,
+        /// Records found.
+        found: usize,
+        /// Features found.
+        found_features: usize,
+    },
+}
+
+impl Hint for LearnError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unit(error) => error.hint(),
+            Self::Problem(error) => error.hint(),
+            Self::Records(error) => error.hint(),
+            Self::Accountant(error) => error.hint(),
+            Self::Noise(error) => error.hint(),
+            Self::DeltaTooSmall(_) => Some("choose δ above 1e-20".into()),
+            Self::Plan { .. } | Self::Exhausted(_) | Self::WrongTable { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Private learning.
+//!
+//! One idea shapes this crate: **records sit behind one type, and everything else is public.**
+//!
+//! ```text
+//!  public side                                          private side
+//!  Problem ─┐
+//!  Plan    ─┼─ Mechanism::calibrate ─ σ ─► Curator { records } ─► noisy releases ─► Model + Certificate
+//!  Budget  ─┘                                                      ▲ nothing else leaves
+//! ```
+//!
+//! A [`Mechanism`] states, before any record is read, exactly what will be released and with how much noise. The
+//! [`Curator`] owns the records and answers that many noisy queries. An algorithm ([`noisy_gd`]) is ordinary code
+//! that can only talk to the curator, so reading its loop is reading its privacy proof. The [`Certificate`] holds
+//! the public facts from which [`verify()`] recomputes the guarantee.
+
+pub mod baseline;
+mod certificate;
+mod curator;
+mod error;
+mod mechanism;
+mod model;
+mod noisy_gd;
+mod train;
+mod verify;
+
+pub use certificate::{Certificate, Claim, Release};
+pub use curator::Curator;
+pub use error::LearnError;
+pub use mechanism::Mechanism;
+pub use model::{BaselineModel, LinearRanker, ModelError, PrivateModel};
+pub use noisy_gd::{Average, NoisyGd, noisy_gd};
+pub use train::{Trained, train};
+pub use verify::{Check, Verdict, verify};

@@ -1,0 +1,65 @@
+//! From a plan to a model.
+
+use crate::{Certificate, Curator, LearnError, Mechanism, NoisyGd, noisy_gd};
+use pairdp_noise::{Claimed, Source};
+use pairdp_pairwise::{Problem, Records};
+use pairdp_units::Budget;
+use std::marker::PhantomData;
+
+/// Parameters, and what may be claimed of them: only noise from a secure source gives `Trained<Claimed>`, and
+/// only that has a certificate.
+pub struct Trained<C> {
+    parameters: Vec<f64>,
+    certificate: Certificate,
+    claim: PhantomData<C>,
+}
+
+impl<C> Trained<C> {
+    /// The weights of the score.
+    pub fn parameters(&self) -> &[f64] {
+        &self.parameters
+    }
+}
+
+impl Trained<Claimed> {
+    /// The facts that the guarantee rests on.
+    pub fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+
+    /// Both parts.
+    pub fn into_parts(self) -> (Vec<f64>, Certificate) {
+        (self.parameters, self.certificate)
+    }
+}
+
+/// Trains a ranker within a budget. The mechanism is fixed before the records are looked at.
+///
+/// ```
+/// use pairdp_learn::{Average, NoisyGd, train};
+/// use pairdp_noise::Secure;
+/// use pairdp_pairwise::{Domain, Loss, Problem, Records};
+/// use pairdp_units::Budget;
+///
+/// let problem = Problem::new(Loss::Logistic, Domain::Ball { radius: 10.0 }, 1.0)?;
+/// let plan = NoisyGd::new(10, 4.0, Average::Last)?;
+/// let records = Records::new(vec![0.9, -0.8, 0.7, -0.2], 1, vec![true, false, true, false], 1.0)?;
+/// let trained = train(problem, &plan, Budget::new(1.0, 1e-6)?, records, Secure::from_os()?)?;
+/// assert_eq!(trained.certificate().releases.len(), 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`LearnError`], which depends on public facts alone.
+pub fn train<S: Source>(
+    problem: Problem,
+    plan: &NoisyGd,
+    budget: Budget,
+    records: Records,
+    source: S,
+) -> Result<Trained<S::Claim>, LearnError> {
+    let mechanism = Mechanism::calibrate(problem, records.len(), records.columns(), plan.steps(), budget)?;
+    let mut curator = Curator::open(records, mechanism, source)?;
+    let parameters = noisy_gd(&mut curator, plan)?;
+    Ok(Trained { parameters, certificate: curator.close(), claim: PhantomData })
+}

@@ -1,0 +1,191 @@
+//! Recomputing a certificate.
+//!
+//! Everything is derived again from the certificate's public facts, with formulas written out here rather than
+//! called from the code that trained, and with δ from numerical integration of its definition rather than the
+//! closed form that calibrated the noise. Each number takes part in a named relation, so a changed number is
+//! answered by the name of what no longer fits.
+
+use crate::certificate::{ALGORITHM, FORMAT, KERNEL, NOISE, Release};
+use crate::{Certificate, PrivateModel};
+use pairdp_accountant::quadrature::gaussian_delta;
+use pairdp_pairwise::{Domain, Loss};
+use pairdp_units::{Adjacency, Budget, ReplaceOne};
+
+/// How far two computations of the same number may differ, relatively.
+const TOLERANCE: f64 = 1e-10;
+/// The same for δ, whose integration is good to about nine digits.
+const DELTA_TOLERANCE: f64 = 1e-7;
+
+/// One relation between the numbers of a certificate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// What it is called.
+    pub name: &'static str,
+    /// What must hold, as a formula.
+    pub relation: &'static str,
+    /// Empty if it holds, else what was found instead.
+    pub failure: Option<String>,
+}
+
+/// The outcome of a verification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// Every relation that was examined.
+    pub checks: Vec<Check>,
+}
+
+impl Verdict {
+    /// Whether every relation holds.
+    pub fn holds(&self) -> bool {
+        self.checks.iter().all(|check| check.failure.is_none())
+    }
+
+    /// The relations that fail.
+    pub fn failures(&self) -> impl Iterator<Item = &Check> {
+        self.checks.iter().filter(|check| check.failure.is_some())
+    }
+}
+
+/// Examines a model's certificate; see the module's description.
+pub fn verify(model: &PrivateModel) -> Verdict {
+    let certificate = &model.certificate;
+    let mut checks = Vec::new();
+    let mut examine = |name, relation, outcome: Result<(), String>| {
+        checks.push(Check { name, relation, failure: outcome.err() });
+    };
+    examine("vocabulary", "format, adjacency, algorithm, noise and kernel are known", vocabulary(certificate));
+    examine("claim", "ε is finite and above 0, δ in (0, 1)", claim(certificate));
+    examine("sizes", "n ≥ 2; parameters, encoded features and released coordinates agree", sizes(model));
+    examine("steps", "as many releases as steps, at least 1", steps(certificate));
+    examine("feature bound", "κ of the model = κ of the problem", feature_bound(model));
+    examine("gradient bound", "G = 2κ·σ(2κB)", gradient_bound(certificate));
+    examine("iterates", "‖w₁‖ = 0, and ‖w_t‖ ≤ B for every iterate and for the model", iterates(model));
+    examine("sensitivity", "Δ_t = 2κ·σ(2κ‖w_t‖)/n", each(certificate, sensitivity));
+    examine("kernel error", "τ_t = (2n + 4)·2⁻⁵²·κ·σ(2κ‖w_t‖)·n/(2(n−1))", each(certificate, kernel_error));
+    examine("noise", "σ_t = (Δ_t + 2τ_t)/(m − √d·2^−bits)", each(certificate, noise));
+    examine("sampler", "δ_s = (1 + e^ε)·T·d·2⁻¹⁰⁰", sampler(certificate));
+    examine("composition", "δ(ε; √T·m) + δ_s = δ, integrated numerically", composition(certificate));
+    Verdict { checks }
+}
+
+fn vocabulary(certificate: &Certificate) -> Result<(), String> {
+    for (found, known) in [
+        (&certificate.format, FORMAT),
+        (&certificate.claim.adjacency, ReplaceOne::ID),
+        (&certificate.algorithm, ALGORITHM),
+        (&certificate.noise, NOISE),
+        (&certificate.kernel, KERNEL),
+    ] {
+        if found != known {
+            return Err(format!("`{found}` is not `{known}`"));
+        }
+    }
+    Ok(())
+}
+
+fn claim(certificate: &Certificate) -> Result<(), String> {
+    let budget = Budget::new(certificate.claim.epsilon, certificate.claim.delta).map_err(|e| e.to_string())?;
+    if budget.delta.get() > 0.0 { Ok(()) } else { Err("Gaussian noise never gives δ = 0".into()) }
+}
+
+fn sizes(model: &PrivateModel) -> Result<(), String> {
+    let certificate = &model.certificate;
+    if certificate.records < 2 {
+        return Err(format!("n = {}", certificate.records));
+    }
+    let (parameters, encoded) = (model.ranker.parameters.len(), model.ranker.encoding.dimension());
+    if parameters != certificate.features || encoded != certificate.features {
+        return Err(format!("{parameters} parameters, {encoded} encoded, {} released", certificate.features));
+    }
+    Ok(())
+}
+
+fn steps(certificate: &Certificate) -> Result<(), String> {
+    let (steps, releases) = (certificate.steps, certificate.releases.len());
+    if steps > 0 && steps as usize == releases {
+        Ok(())
+    } else {
+        Err(format!("{steps} steps, {releases} releases"))
+    }
+}
+
+fn feature_bound(model: &PrivateModel) -> Result<(), String> {
+    close("κ", model.ranker.feature_bound, model.certificate.problem.feature_bound(), 0.0)
+}
+
+fn gradient_bound(certificate: &Certificate) -> Result<(), String> {
+    let kappa = certificate.problem.feature_bound();
+    let radius = certificate.problem.domain().radius();
+    close("G", certificate.gradient_bound, 2.0 * kappa * steepness(certificate, radius), TOLERANCE)
+}
+
+fn iterates(model: &PrivateModel) -> Result<(), String> {
+    let Domain::Ball { radius } = model.certificate.problem.domain();
+    let norms = model.certificate.releases.iter().map(|release| release.iterate_norm);
+    let last = model.ranker.parameters.iter().map(|v| v * v).sum::<f64>().sqrt();
+    for (t, norm) in norms.chain([last]).enumerate() {
+        let limit = if t == 0 { 0.0 } else { radius * (1.0 + TOLERANCE) };
+        if !(norm >= 0.0 && norm <= limit) {
+            return Err(format!("iterate {} has norm {norm}, at most {limit} is possible", t + 1));
+        }
+    }
+    Ok(())
+}
+
+/// σ(2κ·norm), the steepest a pair can be at parameters of this norm.
+fn steepness(certificate: &Certificate, norm: f64) -> f64 {
+    match certificate.problem.loss() {
+        Loss::Logistic => 1.0 / (1.0 + (-2.0 * certificate.problem.feature_bound() * norm).exp()),
+    }
+}
+
+/// Examines every release; the first that fails is named.
+fn each(
+    certificate: &Certificate,
+    examine: fn(&Certificate, &Release) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut releases = certificate.releases.iter().enumerate();
+    releases.try_for_each(|(t, release)| {
+        examine(certificate, release).map_err(|failure| format!("release {}: {failure}", t + 1))
+    })
+}
+
+fn sensitivity(certificate: &Certificate, release: &Release) -> Result<(), String> {
+    let per_pair = 2.0 * certificate.problem.feature_bound() * steepness(certificate, release.iterate_norm);
+    close("Δ", release.sensitivity, per_pair / certificate.records as f64, TOLERANCE)
+}
+
+fn kernel_error(certificate: &Certificate, release: &Release) -> Result<(), String> {
+    let n = certificate.records as f64;
+    let charge = certificate.problem.feature_bound() * steepness(certificate, release.iterate_norm);
+    let expected = (2.0 * n + 4.0) * 2.0_f64.powi(-52) * charge * n / (2.0 * (n - 1.0));
+    close("τ", release.kernel_error, expected, TOLERANCE)
+}
+
+fn noise(certificate: &Certificate, release: &Release) -> Result<(), String> {
+    let bits = i32::try_from(certificate.lattice_bits).map_err(|_| "lattice bits out of range".to_owned())?;
+    let rounding = (certificate.features as f64).sqrt() * 2.0_f64.powi(-bits);
+    let expected = (release.sensitivity + 2.0 * release.kernel_error) / (certificate.ratio - rounding);
+    close("σ", release.sigma, expected, TOLERANCE)
+}
+
+fn sampler(certificate: &Certificate) -> Result<(), String> {
+    let samples = f64::from(certificate.steps) * certificate.features as f64;
+    let expected = (1.0 + certificate.claim.epsilon.exp()) * samples * 2.0_f64.powi(-100);
+    close("δ_s", certificate.sampler_delta, expected, TOLERANCE)
+}
+
+fn composition(certificate: &Certificate) -> Result<(), String> {
+    let total = certificate.ratio * f64::from(certificate.steps).sqrt();
+    let delta = gaussian_delta(certificate.claim.epsilon, total).map_err(|error| error.to_string())?;
+    close("δ", certificate.claim.delta, delta + certificate.sampler_delta, DELTA_TOLERANCE)
+}
+
+/// Accepts numbers that agree; NaN agrees with nothing.
+fn close(what: &str, found: f64, expected: f64, tolerance: f64) -> Result<(), String> {
+    if (found - expected).abs() <= tolerance * expected.abs() {
+        Ok(())
+    } else {
+        Err(format!("{what} is {found:e}, recomputed {expected:e}"))
+    }
+}
