@@ -1,1 +1,27 @@
-//! placeholder
+//! Noise that is safe to release, at the speed of noise that is not.
+//!
+//! Adding floating-point noise to a floating-point answer leaks through the low-order bits: which floats can come
+//! out depends on what went in, whatever the noise (Mironov, CCS 2012). Here answers are rounded to a public
+//! [`lattice`], noise is a whole number of lattice steps and is added exactly, so that every output is possible
+//! under every input, with the probabilities the theory says.
+//!
+//! - [`Secure`] and [`Replay`]: where random words come from, and what a result may claim;
+//! - [`fill_gaussian`]: round(S·Z) for a continuous normal Z, at about a hundred million a second;
+//! - [`lattice`]: from a query in `f64` to a release in `f64`;
+//! - [`delta_share`]: what the samplers' distance from the ideal law costs in δ.
+//!
+//! The crate speaks *scales*: it knows no ε, no sensitivity and no records.
+
+mod distance;
+mod error;
+pub mod lattice;
+mod scale;
+mod source;
+mod wide;
+mod ziggurat;
+
+pub use distance::{LOG2_SAMPLE_DISTANCE, delta_share};
+pub use error::NoiseError;
+pub use scale::Scale;
+pub use source::{Claim, Claimed, Replay, Secure, Source, Unclaimed};
+pub use ziggurat::fill_gaussian;
