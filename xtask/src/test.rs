@@ -29,7 +29,9 @@ pub(crate) fn run() -> Result<()> {
         summary.push(format!("    passed  {name} ({:.0} s)", start.elapsed().as_secs_f64()));
     }
     say("==> all stages passed");
-    summary.iter().for_each(|line| say(line));
+    for line in &summary {
+        say(line);
+    }
     Ok(())
 }
 

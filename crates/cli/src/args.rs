@@ -92,14 +92,17 @@ pub(crate) struct Train {
     pub(crate) tuning: Tuning,
 }
 
+const FEATURE_BOUND: f64 = 1.0;
+const RADIUS: f64 = 20.0;
+
 /// Public numbers of the problem and the plan.
 #[derive(Args)]
 pub(crate) struct Tuning {
     /// Longer feature vectors are scaled down to this norm (κ)
-    #[arg(long, value_name = "K", default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", default_value_t = FEATURE_BOUND, allow_negative_numbers = true)]
     pub(crate) feature_bound: f64,
     /// The model's weights stay within this norm
-    #[arg(long, value_name = "B", default_value_t = 20.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "B", default_value_t = RADIUS, allow_negative_numbers = true)]
     pub(crate) radius: f64,
     /// Noisy gradients to take [default: from n, the number of features and the budget]
     #[arg(long, value_name = "T")]
@@ -107,6 +110,12 @@ pub(crate) struct Tuning {
     /// Step size [default: from the problem's smoothness]
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub(crate) step_size: Option<f64>,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self { feature_bound: FEATURE_BOUND, radius: RADIUS, steps: None, step_size: None }
+    }
 }
 
 #[derive(Args)]

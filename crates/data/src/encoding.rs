@@ -1,7 +1,7 @@
 //! How a row becomes a vector.
 
 use crate::error::CellProblem;
-use crate::{Kind, Schema};
+use crate::{Kind, Schema, Table};
 use pairdp_units::directed::{larger, smaller};
 use serde::{Deserialize, Serialize};
 
@@ -21,10 +21,40 @@ impl Encoding {
         Self { columns: schema.columns().to_vec() }
     }
 
-    /// Rules for a plain matrix with these ranges.
-    pub fn of_ranges(ranges: impl IntoIterator<Item = [f64; 2]>) -> Self {
-        let column = |(i, range)| ColumnEncoding { name: format!("x{i}"), kind: Kind::Range(range) };
-        Self { columns: ranges.into_iter().enumerate().map(column).collect() }
+    /// Rules for a plain matrix whose columns have these ranges.
+    ///
+    /// # Errors
+    /// One line that says which range is not one.
+    pub fn of_ranges(ranges: impl IntoIterator<Item = [f64; 2]>) -> Result<Self, String> {
+        let column = |(i, range)| {
+            let column = ColumnEncoding { name: format!("x{i}"), kind: Kind::Range(range) };
+            column.kind.check().map_err(|what| format!("column {i}: {what}"))?;
+            Ok(column)
+        };
+        Ok(Self { columns: ranges.into_iter().enumerate().map(column).collect::<Result<_, String>>()? })
+    }
+
+    /// Encodes a row-major matrix of numbers.
+    ///
+    /// # Errors
+    /// One line when the number of columns differs or a column is not numeric.
+    pub fn encode_matrix(&self, cells: &[f64], columns: usize) -> Result<Table, String> {
+        let ranges = self
+            .columns
+            .iter()
+            .map(|column| match column.kind {
+                Kind::Range(range) => Ok(range),
+                Kind::Categories(_) => Err(format!("column `{}` holds categories, not numbers", column.name)),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        if ranges.len() != columns || columns == 0 {
+            return Err(format!("{columns} columns where the model has {}", ranges.len()));
+        }
+        let encode =
+            |row: &[f64]| row.iter().zip(&ranges).map(|(v, range)| scale(*v, *range)).collect::<Vec<_>>();
+        let features: Vec<f64> = cells.chunks_exact(columns).flat_map(encode).collect();
+        let rows = features.len() / columns;
+        Ok(Table { features, columns, positive: Vec::new(), rows })
     }
 
     /// The columns it reads.

@@ -85,7 +85,7 @@ struct RawLabel {
 #[serde(deny_unknown_fields)]
 struct RawColumn {
     name: String,
-    range: Option<[f64; 2]>,
+    range: Option<Vec<f64>>,
     categories: Option<Vec<Scalar>>,
 }
 
@@ -179,7 +179,7 @@ impl Label {
 }
 
 impl Kind {
-    fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         match self {
             Self::Range([low, high]) if low.is_finite() && high.is_finite() && low < high => Ok(()),
             Self::Range(_) => Err("a range is two finite numbers, the smaller first".into()),
@@ -205,7 +205,9 @@ fn same_value(a: &str, b: &str) -> bool {
 
 fn check_column(raw: RawColumn) -> Result<Column, String> {
     let kind = match (raw.range, raw.categories) {
-        (Some(range), None) => Kind::Range(range),
+        (Some(range), None) => Kind::Range(range.try_into().map_err(|_| {
+            format!("column `{}`: a range is two finite numbers, the smaller first", raw.name)
+        })?),
         (None, Some(values)) => Kind::Categories(values.into_iter().map(Scalar::into_text).collect()),
         _ => return Err(format!("column `{}` needs either `range` or `categories`", raw.name)),
     };
@@ -216,7 +218,9 @@ fn check_column(raw: RawColumn) -> Result<Column, String> {
 fn one_line(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().replace('\n', " ");
     match error.span() {
-        Some(span) => format!("line {}: {message}", text[..span.start.min(text.len())].matches('\n').count() + 1),
+        Some(span) => {
+            format!("line {}: {message}", text[..span.start.min(text.len())].matches('\n').count() + 1)
+        }
         None => message,
     }
 }
@@ -247,7 +251,8 @@ mod tests {
             (column("range = [1, 1]"), "smaller first"),
             (column("range = [0, inf]"), "smaller first"),
             (column("range = [0, nan]"), "smaller first"),
-            (column("range = [0, 1, 2]"), "line 7"),
+            (column("range = [0, 1, 2]"), "two finite numbers"),
+            (column("range = [0, 'x']"), "line 7"),
             (column("categories = []"), "no category"),
             (column("categories = ['a', 'a']"), "listed twice"),
             (column("rnage = [0, 1]"), "rnage"),

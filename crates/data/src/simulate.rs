@@ -103,17 +103,28 @@ impl Stay {
     }
 }
 
-/// `records` stays as CSV text. The same seed gives the same cohort.
-pub fn cohort(records: usize, seed: u64) -> String {
+/// A simulated table, and what is known about it because it is simulated.
+pub struct Cohort {
+    /// The table as CSV text.
+    pub csv: String,
+    /// The true risk of each stay: the best score there is.
+    pub risks: Vec<f64>,
+}
+
+/// `records` stays. The same seed gives the same cohort.
+pub fn cohort(records: usize, seed: u64) -> Cohort {
     let mut random = Replay::from_seed(seed);
-    let mut text = String::from(
+    let mut risks = Vec::with_capacity(records);
+    let mut csv = String::from(
         "stay_id,age,sex,bmi,systolic_bp,glucose,creatinine,prior_visits,smoker,admission,readmitted\n",
     );
     for id in 1..=records {
         let stay = Stay::draw(&mut random);
-        let readmitted = uniform(&mut random) < stay.risk();
+        let risk = stay.risk();
+        let readmitted = uniform(&mut random) < risk;
+        risks.push(risk);
         let _ = writeln!(
-            text,
+            csv,
             "{id},{},{},{},{},{},{},{},{},{},{}",
             stay.age,
             if stay.male { "male" } else { "female" },
@@ -127,7 +138,7 @@ pub fn cohort(records: usize, seed: u64) -> String {
             if readmitted { "yes" } else { "no" },
         );
     }
-    text
+    Cohort { csv, risks }
 }
 
 /// The AUC of the true risk in the population: no model can rank better. Estimated from 200,000 stays, each

@@ -42,14 +42,18 @@ impl Table {
         if header.iter().all(str::is_empty) {
             return Err(DataError::Empty { path: path.to_owned() });
         }
-        let columns =
-            encoding.columns().iter().map(|c| position(path, &header, &c.name)).collect::<Result<Vec<_>, _>>()?;
+        let columns = encoding
+            .columns()
+            .iter()
+            .map(|c| position(path, &header, &c.name))
+            .collect::<Result<Vec<_>, _>>()?;
         let label = match labels {
             LabelUse::Read(label) => Some((label, position(path, &header, &label.column)?)),
             LabelUse::Ignore => None,
         };
 
-        let mut table = Self { features: Vec::new(), columns: encoding.dimension(), positive: Vec::new(), rows: 0 };
+        let mut table =
+            Self { features: Vec::new(), columns: encoding.dimension(), positive: Vec::new(), rows: 0 };
         let mut row = StringRecord::new();
         while reader.read_record(&mut row).map_err(|error| malformed(path, error))? {
             let line = row.position().map_or(0, csv::Position::line);
@@ -64,10 +68,14 @@ impl Table {
                 what,
             };
             for (column, &at) in encoding.columns().iter().zip(&columns) {
-                column.kind.encode(&row[at], &mut table.features).map_err(|what| refuse(&column.name, what))?;
+                column
+                    .kind
+                    .encode(&row[at], &mut table.features)
+                    .map_err(|what| refuse(&column.name, what))?;
             }
             if let Some((label, at)) = label {
-                let positive = label.read(&row[at]).ok_or_else(|| refuse(&label.column, CellProblem::UnknownLabel))?;
+                let positive =
+                    label.read(&row[at]).ok_or_else(|| refuse(&label.column, CellProblem::UnknownLabel))?;
                 table.positive.push(positive);
             }
             table.rows += 1;

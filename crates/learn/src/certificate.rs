@@ -26,8 +26,8 @@ pub struct Certificate {
     pub features: usize,
     /// What was minimised.
     pub problem: Problem,
-    /// G of the problem: the largest gradient of a pair anywhere in the domain.
-    pub gradient_bound: f64,
+    /// The largest margin that a pair can have anywhere in the domain.
+    pub margin_bound: f64,
     /// How.
     pub algorithm: String,
     /// Number of releases.
@@ -86,7 +86,7 @@ impl Certificate {
             records: mechanism.records(),
             features: mechanism.features(),
             problem: mechanism.problem(),
-            gradient_bound: mechanism.problem().constants().gradient_bound,
+            margin_bound: mechanism.problem().margin_bound(mechanism.problem().domain().radius()),
             algorithm: ALGORITHM.into(),
             steps: mechanism.steps(),
             noise: NOISE.into(),

@@ -55,7 +55,7 @@ impl<S: Source> Curator<S> {
         }
         let release = self.mechanism.release_at(Problem::norm(parameters))?;
         let lattice = self.mechanism.lattice(release)?;
-        let noise = lattice.draw(&mut self.source, self.features());
+        let noise = lattice.draw(&mut self.source, self.mechanism.features());
         self.releases.push(release);
         let gradient = kernel::ranking_gradient(self.problem(), &self.records, parameters);
         Ok(lattice.release(&gradient, &noise))

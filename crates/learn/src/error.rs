@@ -39,7 +39,9 @@ pub enum LearnError {
     #[error("the curator was opened for {0} releases and has made them")]
     Exhausted(u32),
     /// The mechanism was calibrated for another table size.
-    #[error("the mechanism is for {expected} records of {expected_features} features, the table has {found} of {found_features}")]
+    #[error(
+        "the mechanism is for {expected} records of {expected_features} features, the table has {found} of {found_features}"
+    )]
     WrongTable {
         /// Records it was calibrated for.
         expected: usize,

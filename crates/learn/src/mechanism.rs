@@ -1,9 +1,9 @@
 //! What will be released, stated before any record is read.
 
 use crate::{LearnError, Release};
-use pairdp_accountant::gaussian;
-use pairdp_noise::lattice::{self, Lattice};
+use pairdp_accountant::{AccountantError, gaussian};
 use pairdp_noise::delta_share;
+use pairdp_noise::lattice::{self, Lattice};
 use pairdp_pairwise::{Problem, kernel};
 use pairdp_units::directed::{down_by, up_by};
 use pairdp_units::{Budget, Delta};
@@ -43,6 +43,9 @@ impl Mechanism {
         problem.gradient_sensitivity(0.0, records)?;
         if steps == 0 {
             return Err(LearnError::Plan { what: "the number of steps", range: "at least 1", value: 0.0 });
+        }
+        if budget.delta == Delta::PURE {
+            return Err(AccountantError::PureGaussian.into());
         }
         let samples = f64::from(steps) * features as f64;
         let sampler_delta = delta_share(budget.epsilon.get(), samples);

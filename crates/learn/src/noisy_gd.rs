@@ -1,9 +1,10 @@
 //! Gradient descent over all pairs, with noise in every step.
 
-use crate::{Curator, LearnError};
+use crate::{Curator, LearnError, Mechanism};
 use pairdp_noise::Source;
 use pairdp_pairwise::Problem;
 use pairdp_units::Budget;
+use pairdp_units::directed::{larger, smaller};
 use serde::{Deserialize, Serialize};
 
 /// Which of the iterates becomes the model. All of them are released, so this is free.
@@ -79,12 +80,25 @@ impl NoisyGd {
 
     /// Numbers that suit a problem, from public facts alone.
     ///
+    /// Each step shares the budget, so many steps pay only when one has noise to spare. The first gradient's norm is
+    /// of order κ, its noise √d·κ/(n·m): one step for every hundred in n·μ/√d served best in trials on simulated
+    /// cohorts. The step size is near the largest for which descent without noise converges.
+    ///
     /// # Errors
     /// [`LearnError`] when no noise level fits the budget.
-    pub fn suggested(problem: Problem, records: usize, features: usize, budget: Budget) -> Result<Self, LearnError> {
-        let _ = (records, features, budget);
-        let smoothness = problem.constants().smoothness;
-        Self::new(20, 8.0 / smoothness, Average::SecondHalf)
+    pub fn suggested(
+        problem: Problem,
+        records: usize,
+        features: usize,
+        budget: Budget,
+    ) -> Result<Self, LearnError> {
+        const MOST_STEPS: f64 = 50.0;
+        let ratio = Mechanism::calibrate(problem, records, features, 1, budget)?.ratio();
+        let clarity = records as f64 * ratio / (features as f64).sqrt();
+        let steps = larger(1.0, smaller((clarity / 100.0).round(), MOST_STEPS));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 50")]
+        let steps = steps as u32;
+        Self::new(steps, 8.0 / problem.constants().smoothness, Average::SecondHalf)
     }
 }
 

@@ -53,16 +53,20 @@ pub fn verify(model: &PrivateModel) -> Verdict {
     let mut examine = |name, relation, outcome: Result<(), String>| {
         checks.push(Check { name, relation, failure: outcome.err() });
     };
-    examine("vocabulary", "format, adjacency, algorithm, noise and kernel are known", vocabulary(certificate));
+    examine(
+        "vocabulary",
+        "format, adjacency, algorithm, noise and kernel are known",
+        vocabulary(certificate),
+    );
     examine("claim", "ε is finite and above 0, δ in (0, 1)", claim(certificate));
     examine("sizes", "n ≥ 2; parameters, encoded features and released coordinates agree", sizes(model));
     examine("steps", "as many releases as steps, at least 1", steps(certificate));
     examine("feature bound", "κ of the model = κ of the problem", feature_bound(model));
-    examine("gradient bound", "G = 2κ·σ(2κB)", gradient_bound(certificate));
+    examine("margin bound", "s = 2κB", margin_bound(certificate));
     examine("iterates", "‖w₁‖ = 0, and ‖w_t‖ ≤ B for every iterate and for the model", iterates(model));
     examine("sensitivity", "Δ_t = 2κ·σ(2κ‖w_t‖)/n", each(certificate, sensitivity));
     examine("kernel error", "τ_t = (2n + 4)·2⁻⁵²·κ·σ(2κ‖w_t‖)·n/(2(n−1))", each(certificate, kernel_error));
-    examine("noise", "σ_t = (Δ_t + 2τ_t)/(m − √d·2^−bits)", each(certificate, noise));
+    examine("noise", "σ_t = (Δ_t + 2τ_t)/(m − √d·(1 + 2⁻⁷)·2^−bits)", each(certificate, noise));
     examine("sampler", "δ_s = (1 + e^ε)·T·d·2⁻¹⁰⁰", sampler(certificate));
     examine("composition", "δ(ε; √T·m) + δ_s = δ, integrated numerically", composition(certificate));
     Verdict { checks }
@@ -84,7 +88,8 @@ fn vocabulary(certificate: &Certificate) -> Result<(), String> {
 }
 
 fn claim(certificate: &Certificate) -> Result<(), String> {
-    let budget = Budget::new(certificate.claim.epsilon, certificate.claim.delta).map_err(|e| e.to_string())?;
+    let budget =
+        Budget::new(certificate.claim.epsilon, certificate.claim.delta).map_err(|e| e.to_string())?;
     if budget.delta.get() > 0.0 { Ok(()) } else { Err("Gaussian noise never gives δ = 0".into()) }
 }
 
@@ -113,10 +118,9 @@ fn feature_bound(model: &PrivateModel) -> Result<(), String> {
     close("κ", model.ranker.feature_bound, model.certificate.problem.feature_bound(), 0.0)
 }
 
-fn gradient_bound(certificate: &Certificate) -> Result<(), String> {
-    let kappa = certificate.problem.feature_bound();
-    let radius = certificate.problem.domain().radius();
-    close("G", certificate.gradient_bound, 2.0 * kappa * steepness(certificate, radius), TOLERANCE)
+fn margin_bound(certificate: &Certificate) -> Result<(), String> {
+    let expected = 2.0 * certificate.problem.feature_bound() * certificate.problem.domain().radius();
+    close("s", certificate.margin_bound, expected, TOLERANCE)
 }
 
 fn iterates(model: &PrivateModel) -> Result<(), String> {
@@ -164,7 +168,7 @@ fn kernel_error(certificate: &Certificate, release: &Release) -> Result<(), Stri
 
 fn noise(certificate: &Certificate, release: &Release) -> Result<(), String> {
     let bits = i32::try_from(certificate.lattice_bits).map_err(|_| "lattice bits out of range".to_owned())?;
-    let rounding = (certificate.features as f64).sqrt() * 2.0_f64.powi(-bits);
+    let rounding = (certificate.features as f64).sqrt() * (1.0 + 2.0_f64.powi(-7)) * 2.0_f64.powi(-bits);
     let expected = (release.sensitivity + 2.0 * release.kernel_error) / (certificate.ratio - rounding);
     close("σ", release.sigma, expected, TOLERANCE)
 }

@@ -55,7 +55,12 @@ mod tests {
 
     #[test]
     fn hostile_rows_are_bounded() {
-        for row in [vec![f64::MAX; 3], vec![f64::NAN, f64::INFINITY, 0.5], vec![f64::MIN_POSITIVE / 4.0; 2], vec![0.0]] {
+        for row in [
+            vec![f64::MAX; 3],
+            vec![f64::NAN, f64::INFINITY, 0.5],
+            vec![f64::MIN_POSITIVE / 4.0; 2],
+            vec![0.0],
+        ] {
             let mut clipped = row.clone();
             clip_row(&mut clipped, 1.0);
             assert!(clipped.iter().map(|v| v * v).sum::<f64>() <= 1.0, "{row:?} -> {clipped:?}");

@@ -1,6 +1,5 @@
 //! Worst-case constants of a problem, in closed form.
 
-use crate::loss::logistic;
 use crate::{Loss, Problem};
 use pairdp_units::directed::up_by;
 
@@ -21,10 +20,7 @@ impl Constants {
         let kappa = problem.feature_bound();
         match problem.loss() {
             Loss::Logistic => Self {
-                gradient_bound: up_by(
-                    2.0 * kappa * logistic(up_by(2.0 * kappa * problem.domain().radius(), 2.0)),
-                    10.0,
-                ),
+                gradient_bound: up_by(2.0 * kappa * problem.steepness_bound(problem.domain().radius()), 2.0),
                 smoothness: up_by(kappa * kappa, 1.0),
             },
         }

@@ -30,9 +30,15 @@ impl Domain {
     }
 }
 
-/// The Euclidean norm, rounded up.
+/// The Euclidean norm, rounded up; 0 for the zero vector only.
 pub(crate) fn norm_up(point: &[f64]) -> f64 {
-    up_by(point.iter().map(|v| v * v).sum::<f64>().sqrt(), point.len() as f64)
+    let largest = point.iter().fold(0.0_f64, |m, v| if v.abs() > m { v.abs() } else { m });
+    if largest == 0.0 {
+        return if point.iter().any(|v| v.is_nan()) { f64::NAN } else { 0.0 };
+    }
+    // Relative to the largest entry, so that tiny entries do not vanish.
+    let relative = point.iter().map(|v| (v / largest) * (v / largest)).sum::<f64>().sqrt();
+    up_by(largest * relative, point.len() as f64 + 4.0)
 }
 
 #[cfg(test)]
@@ -49,5 +55,13 @@ mod tests {
         ball.project(&mut outside);
         assert!((outside[0] - 1.2).abs() < 1e-12 && (outside[1] - 1.6).abs() < 1e-12);
         assert!(norm_up(&outside) >= 2.0 - 1e-12);
+    }
+
+    #[test]
+    fn norm_is_rounded_up_and_zero_only_at_zero() {
+        assert_eq!(norm_up(&[0.0, -0.0]).to_bits(), 0);
+        assert!(norm_up(&[1e-200, 0.0]) > 1e-200);
+        assert!(norm_up(&[3.0, 4.0]) > 5.0 && norm_up(&[3.0, 4.0]) < 5.0 + 1e-13);
+        assert!(norm_up(&[f64::NAN]).is_nan());
     }
 }

@@ -102,12 +102,17 @@ impl Problem {
         Constants::of(self)
     }
 
+    /// The largest margin |w·(x − x')| of a pair at parameters of norm at most `norm`: 2κ·norm, rounded up.
+    pub fn margin_bound(self, norm: f64) -> f64 {
+        up_by(2.0 * self.feature_bound * norm, 2.0)
+    }
+
     /// The largest steepness −φ' of a pair at parameters of norm at most `norm`, rounded up.
     ///
-    /// Margins reach ±2κ‖w‖, and the steepness falls in the margin, so it is attained at −2κ‖w‖.
+    /// Margins reach ±2κ‖w‖, the steepness falls in the margin, so the bound is attained at −2κ‖w‖.
     pub fn steepness_bound(self, norm: f64) -> f64 {
         match self.loss {
-            Loss::Logistic => up_by(logistic(up_by(2.0 * self.feature_bound * norm, 2.0)), 8.0),
+            Loss::Logistic => up_by(logistic(self.margin_bound(norm)), 8.0),
         }
     }
 

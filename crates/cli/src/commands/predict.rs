@@ -19,7 +19,11 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
         Some(path) => {
             files::check_writable(path)?;
             files::write(path, &text)?;
-            let message = format!("wrote {} ({} scores, higher means more likely positive)", path.display(), table.rows);
+            let message = format!(
+                "wrote {} ({} scores, higher means more likely positive)",
+                path.display(),
+                table.rows
+            );
             printer.result(&message, &json!({ "scores": path, "records": table.rows }));
         }
     }

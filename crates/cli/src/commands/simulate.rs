@@ -9,7 +9,7 @@ use std::process::ExitCode;
 pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<ExitCode, Failure> {
     let schema = arguments.out.with_extension("schema.toml");
     files::check_writable(&arguments.out)?;
-    files::write(&arguments.out, &simulate::cohort(arguments.records, arguments.seed))?;
+    files::write(&arguments.out, &simulate::cohort(arguments.records, arguments.seed).csv)?;
     files::write(&schema, simulate::SCHEMA)?;
     let optimal = simulate::optimal_auc();
     let text = format!(

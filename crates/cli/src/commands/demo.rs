@@ -1,0 +1,137 @@
+//! The whole path on simulated data: simulate, train, predict, evaluate, verify, compare.
+
+use crate::args::{Demo, Tuning};
+use crate::commands::train::{problem, train_file};
+use crate::failure::Failure;
+use crate::files;
+use crate::printer::Printer;
+use pairdp_data::{Encoding, LabelUse, Schema, Table, simulate};
+use pairdp_learn::{Average, BaselineModel, LinearRanker, NoisyGd, PrivateModel, baseline, verify};
+use pairdp_pairwise::{Records, measure};
+use pairdp_units::Budget;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+const RECORDS: usize = 6000;
+const HOLDOUT: usize = 20_000;
+/// The cohort and the holdout are the same in every demonstration; the model's noise never is.
+const SEEDS: (u64, u64) = (1, 2);
+const EPSILON: f64 = 1.0;
+const DELTA: f64 = 1e-6;
+
+pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failure> {
+    let folder = &arguments.out;
+    std::fs::create_dir_all(folder).map_err(|error| Failure::write(folder, &error))?;
+    let cohort = folder.join("cohort.csv");
+    let holdout = folder.join("holdout.csv");
+    let model_file = folder.join("model.json");
+    let scores_file = folder.join("scores.csv");
+
+    printer
+        .progress(&format!("simulating {RECORDS} hospital stays to learn from and {HOLDOUT} to test on …"));
+    let unseen = simulate::cohort(HOLDOUT, SEEDS.1);
+    files::write(&cohort, &simulate::cohort(RECORDS, SEEDS.0).csv)?;
+    files::write(&holdout, &unseen.csv)?;
+    files::write(&folder.join("cohort.schema.toml"), simulate::SCHEMA)?;
+    let schema = Schema::read(&folder.join("cohort.schema.toml"))?;
+
+    printer.progress("training a private ranker over all pairs …");
+    let tuning = Tuning::default();
+    let budget = Budget::new(EPSILON, DELTA)?;
+    let model = train_file(&cohort, &schema, budget, &tuning)?;
+    files::write(&model_file, &model.to_json().map_err(|error| Failure::about(&model_file, &error))?)?;
+
+    printer.progress("training the same ranker without privacy, to compare …");
+    let ceiling = train_baseline(&cohort, &schema, &tuning)?;
+
+    printer.progress("scoring, evaluating and verifying …");
+    let test = Table::read_csv(&holdout, &Encoding::of(&schema), LabelUse::Read(schema.label()))?;
+    let scores = model.ranker.scores(&test);
+    let lines: Vec<String> = scores.iter().map(ToString::to_string).collect();
+    files::write(&scores_file, &format!("score\n{}\n", lines.join("\n")))?;
+    let private = measure::auc(&scores, &test.positive).unwrap_or(f64::NAN);
+    let baseline = measure::auc(&ceiling.ranker.scores(&test), &test.positive).unwrap_or(f64::NAN);
+    let optimal = measure::auc(&unseen.risks, &test.positive).unwrap_or(f64::NAN);
+    let verified = verify(&model).holds();
+
+    let text = page(folder, &model, [private, baseline, optimal], verified);
+    let object = json!({
+        "model": model_file, "epsilon": EPSILON, "delta": DELTA, "verified": verified,
+        "auc": { "chance": 0.5, "private": private, "non_private": baseline, "optimal": optimal },
+    });
+    printer.result(&text, &object);
+    Ok(if verified { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+fn train_baseline(cohort: &Path, schema: &Schema, tuning: &Tuning) -> Result<BaselineModel, Failure> {
+    let problem = problem(tuning)?;
+    let encoding = Encoding::of(schema);
+    let table = Table::read_csv(cohort, &encoding, LabelUse::Read(schema.label()))?;
+    let records = Records::new(table.features, table.columns, table.positive, problem.feature_bound())?;
+    let plan = NoisyGd::new(300, 8.0 / problem.constants().smoothness, Average::Last)?;
+    let parameters = baseline::gd(problem, &plan, &records)?;
+    let label = Some(schema.label().clone());
+    let feature_bound = problem.feature_bound();
+    Ok(BaselineModel::new(LinearRanker { encoding, label, feature_bound, parameters }))
+}
+
+fn page(
+    folder: &Path,
+    model: &PrivateModel,
+    [private, baseline, optimal]: [f64; 3],
+    verified: bool,
+) -> String {
+    let certificate = &model.certificate;
+    let mut text = String::from("\nA private ranker, from start to finish\n\n");
+    let _ = writeln!(
+        text,
+        "  Task        rank hospital stays by risk of readmission, learning from every pair of a\n\
+         \x20             readmitted and a not readmitted stay\n\
+         \x20 Protected   each of the {} stays in the table: exchanging any one of them for any other\n\
+         \x20             changes the chance of any outcome by a factor of at most e^ε, up to δ\n\
+         \x20 Guarantee   ε = {EPSILON}, δ = {DELTA:e}, {} noisy gradients, {}\n",
+        certificate.records,
+        certificate.steps,
+        if verified { "verified: yes" } else { "verified: NO" },
+    );
+    let _ = writeln!(
+        text,
+        "  How well it ranks {HOLDOUT} other stays (AUC: how often the right one comes first)\n"
+    );
+    for (name, auc) in [
+        ("chance", 0.5),
+        ("this private model", private),
+        ("without privacy", baseline),
+        ("the true risk itself", optimal),
+    ] {
+        let _ = writeln!(text, "    {name:<20} {auc:.3}  {}", bar(auc));
+    }
+    let shown = folder.display();
+    let _ = write!(
+        text,
+        "\n  Files in {shown}\n\
+         \x20   model.json           weights, public encoding, certificate\n\
+         \x20   cohort.csv           what it learned from    cohort.schema.toml  the public ranges it used\n\
+         \x20   holdout.csv          what it was tested on   scores.csv          the scores it gave\n\
+         \n  Try next\n\
+         \x20   pairdp verify {shown}/model.json      then change a number of its certificate, and again\n\
+         \x20   pairdp train {shown}/cohort.csv --epsilon 0.2 --delta 1e-6 --out strict.json\n\
+         \x20   pairdp evaluate strict.json {shown}/holdout.csv\n",
+    );
+    text
+}
+
+/// AUC from 0.5 to 1 as a bar.
+fn bar(auc: f64) -> String {
+    const WIDTH: f64 = 40.0;
+    let filled = ((auc - 0.5) * 2.0 * WIDTH).round();
+    let mut bar = String::new();
+    let mut column = 0.0;
+    while column < WIDTH {
+        bar.push(if column < filled { '█' } else { '·' });
+        column += 1.0;
+    }
+    bar
+}

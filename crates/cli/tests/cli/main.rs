@@ -1,0 +1,8 @@
+//! The `pairdp` command as its users meet it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod common;
+mod path;
+mod refusals;
+mod repository;

@@ -1,0 +1,143 @@
+//! The whole path: simulate, train, predict, evaluate, verify, demo.
+
+use crate::common::{self, Workplace};
+use serde_json::Value;
+
+#[test]
+fn a_table_becomes_a_verified_model_that_ranks() {
+    let workplace = Workplace::with_cohort(2000);
+    let train = workplace.run("train cohort.csv --epsilon 3 --delta 1e-6 --out model.json");
+    assert_eq!(train.code, 0, "{}", train.err);
+    assert!(train.out.contains("ε = 3"), "{}", train.out);
+
+    let verify = workplace.run("verify model.json");
+    assert_eq!(verify.code, 0, "{}", verify.out);
+    assert!(verify.out.contains("yes: "), "{}", verify.out);
+
+    let evaluate = workplace.run("evaluate model.json cohort.csv --json");
+    let answer: Value = serde_json::from_str(&evaluate.out).unwrap();
+    assert!(answer["auc"].as_f64().unwrap() > 0.75, "{answer}");
+
+    let predict = workplace.run("predict model.json cohort.csv --out scores.csv");
+    assert_eq!(predict.code, 0, "{}", predict.err);
+    assert_eq!(workplace.read("scores.csv").lines().count(), 2001);
+    assert_eq!(workplace.run("predict model.json cohort.csv").out, workplace.read("scores.csv"));
+}
+
+#[test]
+fn the_demonstration_explains_itself_and_verifies() {
+    let workplace = Workplace::new();
+    let demo = workplace.run("demo --out shown");
+    assert_eq!(demo.code, 0, "{}", demo.err);
+    for word in ["Protected", "ε = 1, δ = 1e-6", "verified: yes", "chance", "without privacy", "Try next"] {
+        assert!(demo.out.contains(word), "no `{word}` in\n{}", demo.out);
+    }
+    for file in ["model.json", "cohort.csv", "cohort.schema.toml", "holdout.csv", "scores.csv"] {
+        assert!(workplace.path("shown").join(file).is_file(), "{file}");
+    }
+    assert_eq!(workplace.run("verify shown/model.json").code, 0);
+}
+
+/// Paths to every number of a JSON document.
+fn numbers(value: &Value, path: String, found: &mut Vec<String>) {
+    match value {
+        Value::Number(_) => found.push(path),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(i, item)| numbers(item, format!("{path}/{i}"), found));
+        }
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, field)| numbers(field, format!("{path}/{name}"), found));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_number_of_a_certificate_is_tied_down() {
+    let workplace = Workplace::with_cohort(300);
+    assert_eq!(workplace.run("train cohort.csv --epsilon 1 --delta 1e-6 --steps 5 --out model.json").code, 0);
+    let model: Value = serde_json::from_str(&workplace.read("model.json")).unwrap();
+    let mut paths = Vec::new();
+    numbers(&model["certificate"], "/certificate".into(), &mut paths);
+    assert!(paths.len() > 25, "{paths:?}");
+    for path in &paths {
+        for factor in [0.5, 0.999, 1.001, 2.0] {
+            let mut changed = model.clone();
+            let number = changed.pointer_mut(path).unwrap();
+            *number = match number.as_u64() {
+                // Whole numbers stay whole, and change by at least one.
+                Some(whole) => {
+                    let scaled = (whole as f64 * factor).round() as u64;
+                    Value::from(if scaled == whole { whole + 1 } else { scaled })
+                }
+                None if number.as_f64() == Some(0.0) => Value::from(0.001),
+                None => Value::from(number.as_f64().unwrap() * factor),
+            };
+            workplace.write("changed.json", &changed.to_string());
+            let verify = workplace.run("verify changed.json");
+            assert_eq!(verify.code, 1, "{path} × {factor} went unnoticed:\n{}", verify.out);
+            assert!(verify.out.contains("FAILS") || verify.err.contains("error"), "{path}: {}", verify.err);
+        }
+    }
+}
+
+#[test]
+fn two_runs_differ_and_nothing_can_make_them_repeat() {
+    let workplace = Workplace::with_cohort(200);
+    let parameters = |environment: &[(&str, &str)]| {
+        let run = workplace
+            .run_with("train cohort.csv --epsilon 1 --delta 1e-6 --steps 2 --out model.json", environment);
+        assert_eq!(run.code, 0, "{}", run.err);
+        let model: Value = serde_json::from_str(&workplace.read("model.json")).unwrap();
+        model["ranker"]["parameters"].as_array().unwrap().clone()
+    };
+    let seeds = [
+        ("SEED", "1"),
+        ("RANDOM_SEED", "1"),
+        ("RUST_SEED", "1"),
+        ("PAIRDP_SEED", "1"),
+        ("PYTHONHASHSEED", "1"),
+        ("GETRANDOM_BACKEND", "custom"),
+        ("SOURCE_DATE_EPOCH", "1"),
+    ];
+    let runs = [parameters(&[]), parameters(&[]), parameters(&seeds), parameters(&seeds)];
+    for (i, a) in runs.iter().enumerate() {
+        for b in &runs[..i] {
+            assert!(a.iter().zip(b).all(|(x, y)| x != y), "a coordinate repeated");
+        }
+    }
+    // No flag either: the only seed there is belongs to the simulator.
+    for flag in ["--seed 1", "--random-state 1", "--deterministic", "--noise-seed 1"] {
+        let run = workplace.run(&format!("train cohort.csv --epsilon 1 --delta 1e-6 {flag}"));
+        assert_eq!(run.code, 1);
+        assert!(run.err.contains("unexpected argument"), "{}", run.err);
+    }
+}
+
+/// The certified path never reads an environment variable, and makes its source in one way.
+#[test]
+fn the_certified_path_has_one_source_of_noise() {
+    for crate_name in ["noise", "learn", "cli"] {
+        let mut folders = vec![common::root().join("crates").join(crate_name).join("src")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                if path.file_name().is_some_and(|name| name == "tests.rs") {
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+                assert!(!code.contains("env::var"), "{} reads the environment", path.display());
+                assert!(
+                    crate_name == "noise" || !code.contains("Replay"),
+                    "{} can repeat its noise",
+                    path.display()
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What `train` refuses: one line that says what and where, a hint, exit code 1, and no file touched.
+
+use crate::common::Workplace;
+
+const SCHEMA: &str = "[label]\ncolumn = 'y'\npositive = 1\nnegative = 0\n\
+                      [[column]]\nname = 'a'\nrange = [0, 10]\n\
+                      [[column]]\nname = 'b'\ncategories = ['u', 'v']\n";
+const GOOD: &str = "a,b,y\n1,u,0\n2,v,1\n3,u,0\n9,v,1\n";
+const BUDGET: &str = "--epsilon 1 --delta 1e-6";
+
+/// Trains on `data` with a model already there, and returns the error after checking that nothing was touched.
+fn refused(data: Option<&str>, arguments: &str) -> String {
+    let workplace = Workplace::new();
+    workplace.write("t.schema.toml", SCHEMA);
+    workplace.write("model.json", "precious");
+    if let Some(data) = data {
+        workplace.write("t.csv", data);
+    }
+    let before = workplace.files();
+    let run = workplace.run(&format!("train t.csv --out model.json {arguments}"));
+    assert_eq!(run.code, 1, "{arguments}: {}{}", run.out, run.err);
+    assert_eq!(run.out, "");
+    assert_eq!(workplace.files(), before);
+    assert_eq!(workplace.read("model.json"), "precious");
+    let lines: Vec<&str> = run.err.lines().collect();
+    assert!(lines[0].starts_with("error: "), "{}", run.err);
+    assert_eq!(lines.iter().filter(|line| line.starts_with("hint: ")).count(), 1, "{}", run.err);
+    assert!(lines[1].starts_with("hint: "), "{}", run.err);
+    run.err
+}
+
+#[test]
+fn impossible_budgets() {
+    for (budget, word) in [
+        ("--epsilon 0 --delta 1e-6", "ε must be"),
+        ("--epsilon -1 --delta 1e-6", "ε must be"),
+        ("--epsilon NaN --delta 1e-6", "ε must be"),
+        ("--epsilon inf --delta 1e-6", "ε must be"),
+        ("--epsilon 1 --delta 1", "δ must be"),
+        ("--epsilon 1 --delta 2", "δ must be"),
+        ("--epsilon 1 --delta -0.1", "δ must be"),
+        ("--epsilon 1 --delta 0", "pure"),
+    ] {
+        let error = refused(Some(GOOD), budget);
+        assert!(error.contains(word), "{budget}: {error}");
+    }
+}
+
+#[test]
+fn tables_of_the_wrong_form() {
+    for (data, words) in [
+        (None, vec!["t.csv", "no such file"]),
+        (Some(""), vec!["t.csv", "empty"]),
+        (Some("a,b\n1,u\n"), vec!["t.csv", "line 1", "no column `y`"]),
+        (Some("b,y\nu,1\n"), vec!["t.csv", "line 1", "no column `a`"]),
+        (Some("a,a,b,y\n1,1,u,1\n"), vec!["t.csv", "line 1", "`a` appears twice"]),
+        (Some("a,b,y\n1,u,0\n2,v,1\n3,u,2\n"), vec!["t.csv: line 4, column `y`", "label"]),
+        (Some("a,b,y\n1,u,0\nsecret,v,1\n"), vec!["t.csv: line 3, column `a`", "not a number"]),
+        (Some("a,b,y\n1,u,0\n,v,1\n"), vec!["t.csv: line 3, column `a`", "not a number"]),
+        (Some("a,b,y\n1,u,0\ninf,v,1\n"), vec!["t.csv: line 3, column `a`", "not a finite number"]),
+        (Some("a,b,y\n1,u,0\nNaN,v,1\n"), vec!["t.csv: line 3, column `a`", "not a finite number"]),
+        (Some("a,b,y\n1,u,0\n2,v\n"), vec!["t.csv: line 3", "2 cells where the header has 3"]),
+        (Some("a,b,y\n1,u,0\n2,v,1,9\n"), vec!["t.csv: line 3", "4 cells where the header has 3"]),
+        (Some("a,b,y\n1,u,0\n"), vec!["t.csv", "at least 2 records", "has 1"]),
+        (Some("a,b,y\n"), vec!["t.csv", "at least 2 records", "has 0"]),
+        (Some("a,b,y\n1,\"u\u{fffd},0\n"), vec!["t.csv", "line 2"]),
+    ] {
+        let error = refused(data, BUDGET);
+        for word in words {
+            assert!(error.contains(word), "no `{word}` in: {error}");
+        }
+        assert!(!error.contains("secret"), "quotes a private value: {error}");
+    }
+}
+
+#[test]
+fn other_public_numbers() {
+    for (arguments, word) in [
+        ("--steps 0", "at least 1"),
+        ("--step-size -1", "step size"),
+        ("--step-size NaN", "step size"),
+        ("--feature-bound 0", "feature bound"),
+        ("--radius inf", "radius"),
+        ("--delta 1e-30", "sampler"),
+        ("--schema absent.toml", "absent.toml: no such file"),
+    ] {
+        let budget = if arguments.contains("delta") { "--epsilon 1" } else { BUDGET };
+        let workplace_error = refused_with_optional_hint(&format!("{budget} {arguments}"));
+        assert!(workplace_error.contains(word), "{arguments}: {workplace_error}");
+    }
+}
+
+fn refused_with_optional_hint(arguments: &str) -> String {
+    let workplace = Workplace::new();
+    workplace.write("t.schema.toml", SCHEMA);
+    workplace.write("t.csv", GOOD);
+    let run = workplace.run(&format!("train t.csv {arguments}"));
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(!workplace.path("model.json").exists());
+    run.err
+}
+
+#[test]
+fn training_without_ranges_says_what_to_write() {
+    let workplace = Workplace::new();
+    workplace.write("t.csv", GOOD);
+    let run = workplace.run(&format!("train t.csv {BUDGET}"));
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("no public ranges"), "{}", run.err);
+    assert!(run.err.contains("write t.schema.toml"), "{}", run.err);
+    assert!(run.err.contains("name = \"a\"\n  range = [0, 1]"), "{}", run.err);
+}
+
+/// What depends on the records' content is not an error.
+#[test]
+fn one_class_constant_columns_and_unseen_categories_train() {
+    for data in [
+        "a,b,y\n1,u,0\n2,v,0\n3,u,0\n",
+        "a,b,y\n1,u,1\n1,u,1\n1,u,1\n",
+        "a,b,y\n5,u,0\n5,u,1\n",
+        "a,b,y\n5,unheard of,0\n1e300,,1\n",
+    ] {
+        let workplace = Workplace::new();
+        workplace.write("t.schema.toml", SCHEMA);
+        workplace.write("t.csv", data);
+        let run = workplace.run(&format!("train t.csv {BUDGET}"));
+        assert_eq!(run.code, 0, "{data}: {}", run.err);
+        assert_eq!(workplace.run("verify model.json").code, 0);
+    }
+}
+
+#[test]
+fn quoted_cells_windows_lines_and_extra_columns_are_fine() {
+    let workplace = Workplace::new();
+    workplace.write("t.schema.toml", SCHEMA);
+    workplace.write("t.csv", "\u{feff}id,a,\"b\",y\r\n7,\"1\",u,0\r\n8,2.5,\"v\",1.0\r\n");
+    let run = workplace.run(&format!("train t.csv {BUDGET}"));
+    assert_eq!(run.code, 0, "{}", run.err);
+}
+
+#[test]
+fn files_that_are_no_models_are_refused() {
+    let workplace = Workplace::new();
+    for (text, word) in
+        [("", "not a pairdp model"), ("{}", "not a pairdp model"), ("{\"format\": 3}", "not a pairdp")]
+    {
+        workplace.write("m.json", text);
+        let run = workplace.run("verify m.json");
+        assert_eq!(run.code, 1);
+        assert!(run.err.contains("m.json: ") && run.err.contains(word), "{}", run.err);
+    }
+    assert_eq!(workplace.run("verify absent.json").code, 1);
+    assert_eq!(workplace.run("").code, 1);
+}

@@ -1,0 +1,20 @@
+//! The native half of the Python package: conversions and calls, no decisions. Defaults, documentation and
+//! scikit-learn's conventions live in `python/pairdp`.
+
+mod error;
+mod ranker;
+
+use pyo3::prelude::*;
+
+/// `pairdp._core`
+#[pymodule]
+mod _core {
+    #[pymodule_init]
+    fn version(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
+        use super::PyModuleMethods as _;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
+    #[pymodule_export]
+    use crate::ranker::{auc, fit_ranker, score_rows, verify_model};
+}

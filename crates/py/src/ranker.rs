@@ -1,0 +1,88 @@
+//! Training and using a ranker.
+
+use crate::error::{refused, shape};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pairdp_data::{Encoding, Table};
+use pairdp_learn::{LearnError, LinearRanker, NoisyGd, PrivateModel, train, verify};
+use pairdp_noise::Secure;
+use pairdp_pairwise::{Domain, Loss, Problem, Records, measure};
+use pairdp_units::Budget;
+use pyo3::prelude::*;
+
+/// Trains a private ranker and returns its model file's text.
+#[pyfunction]
+#[pyo3(signature = (rows, positive, ranges, *, epsilon, delta, feature_bound, radius, steps, step_size))]
+#[expect(clippy::too_many_arguments, reason = "keyword-only in Python, and called from one place")]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn fit_ranker(
+    py: Python<'_>,
+    rows: PyReadonlyArray2<'_, f64>,
+    positive: PyReadonlyArray1<'_, bool>,
+    ranges: Vec<[f64; 2]>,
+    epsilon: f64,
+    delta: f64,
+    feature_bound: f64,
+    radius: f64,
+    steps: Option<u32>,
+    step_size: Option<f64>,
+) -> PyResult<String> {
+    let budget = Budget::new(epsilon, delta).map_err(refused)?;
+    let problem = Problem::new(Loss::Logistic, Domain::Ball { radius }, feature_bound).map_err(refused)?;
+    let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
+    let table = encode(&encoding, &rows)?;
+    let positive = positive.as_slice().map_err(|_| shape("labels must be contiguous"))?.to_vec();
+
+    let fit = move || -> Result<PrivateModel, LearnError> {
+        let suggested = NoisyGd::suggested(problem, table.rows, table.columns, budget)?;
+        let plan = NoisyGd::new(
+            steps.unwrap_or(suggested.steps()),
+            step_size.unwrap_or(suggested.step_size()),
+            suggested.average(),
+        )?;
+        let records = Records::new(table.features, table.columns, positive, feature_bound)?;
+        let (parameters, certificate) =
+            train(problem, &plan, budget, records, Secure::from_os()?)?.into_parts();
+        let ranker = LinearRanker { encoding, label: None, feature_bound, parameters };
+        Ok(PrivateModel::new(ranker, plan, certificate))
+    };
+    py.detach(fit).map_err(refused)?.to_json().map_err(refused)
+}
+
+/// The score of every row.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn score_rows<'py>(
+    py: Python<'py>,
+    model: &str,
+    rows: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let model = PrivateModel::from_json(model).map_err(refused)?;
+    let table = encode(&model.ranker.encoding, &rows)?;
+    Ok(PyArray1::from_vec(py, py.detach(|| model.ranker.scores(&table))))
+}
+
+/// Every relation of the certificate: name, formula, and what failed if anything did.
+#[pyfunction]
+pub(crate) fn verify_model(model: &str) -> PyResult<Vec<(&'static str, &'static str, Option<String>)>> {
+    let model = PrivateModel::from_json(model).map_err(refused)?;
+    Ok(verify(&model).checks.into_iter().map(|c| (c.name, c.relation, c.failure)).collect())
+}
+
+/// The area under the ROC curve, or `None` with one class only.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn auc(
+    scores: PyReadonlyArray1<'_, f64>,
+    positive: PyReadonlyArray1<'_, bool>,
+) -> PyResult<Option<f64>> {
+    match (scores.as_slice(), positive.as_slice()) {
+        (Ok(scores), Ok(positive)) if scores.len() == positive.len() => Ok(measure::auc(scores, positive)),
+        _ => Err(shape("scores and labels must be contiguous and of one length")),
+    }
+}
+
+fn encode(encoding: &Encoding, rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Table> {
+    let cells = rows.as_slice().map_err(|_| shape("rows must be C-contiguous"))?;
+    let columns = rows.as_array().ncols();
+    encoding.encode_matrix(cells, columns).map_err(|message| shape(&message))
+}
