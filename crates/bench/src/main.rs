@@ -3,6 +3,7 @@
 //! With `--json` each result is one JSON object on a line; without, a row of a table.
 
 mod gaussian;
+mod noise;
 mod report;
 
 use report::Report;
@@ -11,7 +12,10 @@ use std::process::ExitCode;
 /// Name, what it measures, how to run it.
 type Benchmark = (&'static str, &'static str, fn(&mut Report));
 
-const BENCHMARKS: &[Benchmark] = &[("gaussian", "exact Gaussian calibrations a second", gaussian::run)];
+const BENCHMARKS: &[Benchmark] = &[
+    ("gaussian", "exact Gaussian calibrations a second", gaussian::run),
+    ("noise", "safe noise a second, alone and next to unsafe noise", noise::run),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
