@@ -21,14 +21,12 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let json = arguments.iter().any(|a| a == "--json");
     let wanted = arguments.iter().find(|a| !a.starts_with("--"));
-    match BENCHMARKS.iter().find(|(name, ..)| Some(*name) == wanted.map(String::as_str)) {
-        Some((_, _, benchmark)) => {
-            benchmark(&mut Report::new(json));
-            ExitCode::SUCCESS
-        }
-        None => {
-            report::list(BENCHMARKS);
-            ExitCode::FAILURE
-        }
-    }
+    let Some((_, _, benchmark)) =
+        BENCHMARKS.iter().find(|(name, ..)| Some(*name) == wanted.map(String::as_str))
+    else {
+        report::list(BENCHMARKS);
+        return ExitCode::FAILURE;
+    };
+    benchmark(&mut Report::new(json));
+    ExitCode::SUCCESS
 }
