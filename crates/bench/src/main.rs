@@ -3,6 +3,7 @@
 //! With `--json` each result is one JSON object on a line; without, a row of a table.
 
 mod gaussian;
+mod noise;
 mod report;
 
 use report::Report;
@@ -11,20 +12,21 @@ use std::process::ExitCode;
 /// Name, what it measures, how to run it.
 type Benchmark = (&'static str, &'static str, fn(&mut Report));
 
-const BENCHMARKS: &[Benchmark] = &[("gaussian", "exact Gaussian calibrations a second", gaussian::run)];
+const BENCHMARKS: &[Benchmark] = &[
+    ("gaussian", "exact Gaussian calibrations a second", gaussian::run),
+    ("noise", "safe noise a second, alone and next to unsafe noise", noise::run),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let json = arguments.iter().any(|a| a == "--json");
     let wanted = arguments.iter().find(|a| !a.starts_with("--"));
-    match BENCHMARKS.iter().find(|(name, ..)| Some(*name) == wanted.map(String::as_str)) {
-        Some((_, _, benchmark)) => {
-            benchmark(&mut Report::new(json));
-            ExitCode::SUCCESS
-        }
-        None => {
-            report::list(BENCHMARKS);
-            ExitCode::FAILURE
-        }
-    }
+    let Some((_, _, benchmark)) =
+        BENCHMARKS.iter().find(|(name, ..)| Some(*name) == wanted.map(String::as_str))
+    else {
+        report::list(BENCHMARKS);
+        return ExitCode::FAILURE;
+    };
+    benchmark(&mut Report::new(json));
+    ExitCode::SUCCESS
 }

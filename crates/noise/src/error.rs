@@ -17,6 +17,16 @@ pub enum NoiseError {
         /// The scale asked for, in sixteenths.
         sixteenths: u64,
     },
+    /// A fraction out of range.
+    #[error(
+        "a Laplace scale of {numerator}/{denominator} is not a fraction of at most 2^{LARGEST_SCALE_BITS}"
+    )]
+    LaplaceScale {
+        /// Its numerator.
+        numerator: u64,
+        /// Its denominator.
+        denominator: u64,
+    },
     /// A lattice too coarse or too fine.
     #[error(
         "a lattice of 2^{0} steps to the noise scale is not between 2^{SMALLEST_BITS} and 2^{LARGEST_BITS}"
@@ -35,7 +45,7 @@ impl Hint for NoiseError {
         match self {
             Self::OperatingSystem(_) => Some("check that the system's random device is available".into()),
             Self::Magnitude(_) => Some("tighten the bound on the answers, or add more noise".into()),
-            Self::Scale { .. } | Self::Bits(_) | Self::Sigma(_) => None,
+            Self::Scale { .. } | Self::LaplaceScale { .. } | Self::Bits(_) | Self::Sigma(_) => None,
         }
     }
 }

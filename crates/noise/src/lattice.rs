@@ -21,6 +21,8 @@
 #[cfg(test)]
 mod tests;
 
+use crate::discrete_laplace::fill_discrete_laplace;
+use crate::euclidean::fill_euclidean;
 use crate::source::Source;
 use crate::ziggurat::fill_gaussian;
 use crate::{NoiseError, Scale};
@@ -108,6 +110,22 @@ impl Lattice {
     pub fn draw<S: Source>(&self, source: &mut S, dimension: usize) -> Vec<i64> {
         let mut noise = vec![0; dimension];
         fill_gaussian(source, self.scale, &mut noise);
+        noise
+    }
+
+    /// Discrete Laplace noise, independent in each coordinate, of scale b = σ: pure ε = (ℓ1 sensitivity)/b +
+    /// [`rounding_ratio_l1`], exactly (`proofs/pure.md`).
+    pub fn draw_laplace<S: Source>(&self, source: &mut S, dimension: usize) -> Vec<i64> {
+        let mut noise = vec![0; dimension];
+        fill_discrete_laplace(source, self.scale.into(), &mut noise);
+        noise
+    }
+
+    /// One vector with density ∝ exp(−‖z‖₂/σ): ε = (ℓ2 sensitivity)/σ + [`rounding_ratio`], with a δ that
+    /// [`euclidean_samples`](crate::euclidean_samples) counts (`proofs/pure.md`).
+    pub fn draw_euclidean<S: Source>(&self, source: &mut S, dimension: usize) -> Vec<i64> {
+        let mut noise = vec![0; dimension];
+        fill_euclidean(source, self.scale, &mut noise);
         noise
     }
 

@@ -1,6 +1,6 @@
 //! Unsigned integers of several 64-bit limbs, the lowest limb first.
 //!
-//! Just the three operations that the rare paths need; their speed does not matter.
+//! Just the few operations that the rare paths need; their speed does not matter.
 
 /// The low 64 bits.
 #[inline]
@@ -34,5 +34,54 @@ pub(crate) fn add(a: &mut [u64], b: &[u64]) {
         let (sum, second) = sum.overflowing_add(u64::from(carry));
         *limb = sum;
         carry = first || second;
+    }
+}
+
+/// ⌊√n⌋ in four limbs, of a number of seven: one bit after the other, from the top.
+pub(crate) fn square_root(n: &[u64; 7]) -> [u64; 4] {
+    let mut root = [0; 4];
+    for bit in (0..224).rev() {
+        let mut candidate = root;
+        candidate[bit / 64] |= 1 << (bit % 64);
+        let mut square = [0; 8];
+        multiply(&candidate, &candidate, &mut square);
+        // A candidate has at most 224 bits, its square at most 448: the eighth limb stays 0.
+        if square[..7].iter().rev().le(n.iter().rev()) {
+            root = candidate;
+        }
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_bigint::BigUint;
+    use proptest::prelude::*;
+
+    fn big(limbs: &[u64]) -> BigUint {
+        limbs.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb)
+    }
+
+    /// Limbs at random, the extreme ones often.
+    fn limb() -> impl Strategy<Value = u64> {
+        prop_oneof![any::<u64>(), Just(0), Just(u64::MAX)]
+    }
+
+    proptest! {
+        #[test]
+        fn products_and_sums_are_exact(a in prop::array::uniform4(limb()), b in prop::array::uniform3(limb())) {
+            let mut product = [0; 7];
+            multiply(&a, &b, &mut product);
+            prop_assert_eq!(big(&product), big(&a) * big(&b));
+            let mut sum = [a[0], a[1], a[2], a[3], 0];
+            add(&mut sum, &b);
+            prop_assert_eq!(big(&sum), big(&a) + big(&b));
+        }
+
+        #[test]
+        fn square_roots_are_rounded_down(n in prop::array::uniform7(limb())) {
+            prop_assert_eq!(big(&square_root(&n)), big(&n).sqrt());
+        }
     }
 }

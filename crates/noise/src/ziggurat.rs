@@ -32,11 +32,13 @@ mod tail;
 mod wedge;
 
 #[cfg(test)]
+mod reference;
+#[cfg(test)]
 mod tests;
 
 use crate::Scale;
 use crate::source::Source;
-use rounding::Point;
+pub(crate) use rounding::Point;
 use tables::{LAYER_BITS, LAYERS, POSITION_BITS};
 
 /// The bits of a position, aligned to the top of a word.
@@ -90,6 +92,20 @@ fn draw<S: Source>(source: &mut S, scale: Scale) -> i64 {
             }
         };
         return signed(magnitude, proposal.negative);
+    }
+}
+
+/// A sample of |Z| that has not been rounded yet, and whether Z is negative; the source must have been begun.
+pub(crate) fn draw_point<S: Source>(source: &mut S) -> (Point, bool) {
+    loop {
+        let proposal = Proposal::new(source.word());
+        let layer = &LAYERS[proposal.layer];
+        if proposal.position < layer.certain {
+            return (Point::on_layer(layer.width, proposal.position), proposal.negative);
+        }
+        if let Some(point) = examine(source, proposal) {
+            return (point, proposal.negative);
+        }
     }
 }
 

@@ -165,6 +165,9 @@ pub(super) const TAIL_START: u128 = {literal(R)};
 pub(super) const STRIP_WIDTH: u64 = {literal(W)};
 /// c, the height of the first strip over f(R), in units of 2⁻¹²⁷.
 pub(super) const STRIP_HEIGHT: u128 = {literal(as_int(c, HEIGHT_SCALE))};
+/// V, the area of every layer, in units of 2⁻¹²⁰: what the heights are made from.
+#[cfg(test)]
+pub(super) const AREA: u128 = {literal(V)};
 /// ln 2 in units of 2⁻¹²⁰.
 pub(super) const LN_2: u128 = {literal(as_int(log(2), 120))};
 /// 1/ln 2 in units of 2⁻⁶³, rounded down.

@@ -17,6 +17,9 @@ pub(super) const TAIL_START: u128 = 0x03dc_1155_5d72_a1e2_7660_2f6e_9e58_8100;
 pub(super) const STRIP_WIDTH: u64 = 0x02df_9846_c26b_7e41;
 /// c, the height of the first strip over f(R), in units of 2⁻¹²⁷.
 pub(super) const STRIP_HEIGHT: u128 = 0x8000_0000_05df_7c1a_40ad_07a9_dc4e_5dd5;
+/// V, the area of every layer, in units of 2⁻¹²⁰: what the heights are made from.
+#[cfg(test)]
+pub(super) const AREA: u128 = 0xa103_fc7a_28ac_4d66_b805_813a_9668;
 /// ln 2 in units of 2⁻¹²⁰.
 pub(super) const LN_2: u128 = 0x00b1_7217_f7d1_cf79_abc9_e3b3_9803_f2f7;
 /// 1/ln 2 in units of 2⁻⁶³, rounded down.

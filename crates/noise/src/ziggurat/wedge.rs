@@ -1,7 +1,7 @@
 //! The part of a layer that the curve crosses.
 //!
-//! The point's height in the layer is drawn uniformly and compared with the curve. 1.1 words in 1000 come here on
-//! average for each of the layers together; what matters is that the comparison is right, not that it is fast.
+//! The point's height in the layer is drawn uniformly and compared with the curve. Fewer than one proposal in a
+//! hundred comes here: what matters is that the comparison is right, not that it is fast.
 
 use super::Proposal;
 use super::fixed_point::{exp_negative, multiply_high};
