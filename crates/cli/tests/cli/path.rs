@@ -66,10 +66,10 @@ fn every_number_of_a_certificate_is_tied_down() {
             let number = changed.pointer_mut(path).unwrap();
             *number = match number.as_u64() {
                 // Whole numbers stay whole, and change by at least one.
-                Some(whole) => {
-                    let scaled = (whole as f64 * factor).round() as u64;
-                    Value::from(if scaled == whole { whole + 1 } else { scaled })
-                }
+                Some(whole) if factor < 0.6 => Value::from(whole / 2),
+                Some(whole) if factor < 1.0 => Value::from(whole - 1),
+                Some(whole) if factor < 1.5 => Value::from(whole + 1),
+                Some(whole) => Value::from(whole * 2),
                 None if number.as_f64() == Some(0.0) => Value::from(0.001),
                 None => Value::from(number.as_f64().unwrap() * factor),
             };
