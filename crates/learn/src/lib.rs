@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A [`Mechanism`] states, before any record is read, exactly what will be released and with how much noise. The
-//! [`Curator`] owns the records and answers that many noisy queries. An algorithm ([`noisy_gd`]) is ordinary code
+//! [`Curator`] owns the records and answers that many noisy queries. An algorithm ([`noisy_gd()`]) is ordinary code
 //! that can only talk to the curator, so reading its loop is reading its privacy proof. The [`Certificate`] holds
 //! the public facts from which [`verify()`] recomputes the guarantee.
 
