@@ -24,6 +24,7 @@ mod key_stream;
 use crate::NoiseError;
 use key_stream::KeyStream;
 use std::fmt;
+use zeroize::Zeroizing;
 
 pub(crate) mod sealed {
     /// Only this crate decides what a source is: foreign implementations could not be vouched for.
@@ -94,6 +95,15 @@ pub trait Source: Stream + Send + Sized {
 /// fill_gaussian(&mut source, Scale::power_of_two(30)?, &mut noise);
 /// # Ok::<(), pairdp_noise::NoiseError>(())
 /// ```
+///
+/// Two copies would draw the same noise, so there are none:
+///
+/// ```compile_fail
+/// # use pairdp_noise::{NoiseError, Secure};
+/// # fn copy(source: &Secure) -> Secure {
+/// source.clone()
+/// # }
+/// ```
 pub struct Secure {
     stream: KeyStream,
     process: u32,
@@ -105,14 +115,14 @@ impl Secure {
     /// # Errors
     /// [`NoiseError::OperatingSystem`] when the operating system has no randomness to give; there is no fallback.
     pub fn from_os() -> Result<Self, NoiseError> {
-        Ok(Self { stream: KeyStream::new(operating_system_key()?), process: std::process::id() })
+        Ok(Self { stream: KeyStream::new(&*operating_system_key()?), process: std::process::id() })
     }
 
     #[cold]
     #[inline(never)]
     fn take_new_key(&mut self, process: u32) {
         match operating_system_key() {
-            Ok(key) => self.stream.restart(key),
+            Ok(key) => self.stream.restart(&key),
             // Going on would draw the noise that the parent draws. Nothing here depends on data.
             Err(error) => panic!("after a fork: {error}"),
         }
@@ -120,9 +130,9 @@ impl Secure {
     }
 }
 
-fn operating_system_key() -> Result<[u8; 32], NoiseError> {
-    let mut key = [0; 32];
-    getrandom::fill(&mut key).map_err(NoiseError::OperatingSystem)?;
+fn operating_system_key() -> Result<Zeroizing<[u8; 32]>, NoiseError> {
+    let mut key = Zeroizing::new([0; 32]);
+    getrandom::fill(&mut *key).map_err(NoiseError::OperatingSystem)?;
     Ok(key)
 }
 
@@ -147,7 +157,7 @@ impl Source for Secure {
 
     fn split(&mut self) -> Self {
         self.begin();
-        Self { stream: KeyStream::new(self.stream.fresh_key()), process: self.process }
+        Self { stream: KeyStream::new(&self.stream.fresh_key()), process: self.process }
     }
 }
 
@@ -167,7 +177,7 @@ impl Replay {
     pub fn from_seed(seed: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
-        Self { stream: KeyStream::new(key) }
+        Self { stream: KeyStream::new(&key) }
     }
 }
 
@@ -186,7 +196,7 @@ impl Source for Replay {
     type Claim = Unclaimed;
 
     fn split(&mut self) -> Self {
-        Self { stream: KeyStream::new(self.stream.fresh_key()) }
+        Self { stream: KeyStream::new(&self.stream.fresh_key()) }
     }
 }
 
@@ -240,7 +250,7 @@ mod tests {
         let mut source = Secure::from_os().unwrap();
         source.next_word();
         let would_have_followed = {
-            let mut twin = Secure { stream: KeyStream::new([3; 32]), process: 0 };
+            let mut twin = Secure { stream: KeyStream::new(&[3; 32]), process: 0 };
             std::mem::swap(&mut twin.stream, &mut source.stream);
             // `twin` now looks like the copy of a source that another process made.
             let expected = twin.stream.word();
