@@ -27,6 +27,7 @@
 
 mod fixed_point;
 mod rounding;
+#[rustfmt::skip]
 mod tables;
 mod tail;
 mod wedge;
