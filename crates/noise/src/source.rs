@@ -36,6 +36,10 @@ pub(crate) mod sealed {
         fn begin(&mut self);
         /// The next word.
         fn word(&mut self) -> u64;
+        /// Some of the words that come next, at least one.
+        fn peek(&mut self) -> &[u64];
+        /// Marks the first `used` words of [`Stream::peek`] as used.
+        fn skip(&mut self, used: usize);
     }
 }
 use sealed::{Sealed, Stream};
@@ -75,6 +79,22 @@ pub trait Source: Stream + Send + Sized {
     fn next_word(&mut self) -> u64 {
         self.begin();
         self.word()
+    }
+
+    /// Fills `out` with the next words.
+    ///
+    /// # Panics
+    /// As [`Source::next_word`].
+    fn fill_words(&mut self, mut out: &mut [u64]) {
+        self.begin();
+        while !out.is_empty() {
+            let words = self.peek();
+            let n = words.len().min(out.len());
+            let (now, later) = out.split_at_mut(n);
+            now.copy_from_slice(&words[..n]);
+            self.skip(n);
+            out = later;
+        }
     }
 
     /// A source with a key of its own, drawn from this one: one for each thread.
@@ -150,6 +170,16 @@ impl Stream for Secure {
     fn word(&mut self) -> u64 {
         self.stream.word()
     }
+
+    #[inline]
+    fn peek(&mut self) -> &[u64] {
+        self.stream.peek()
+    }
+
+    #[inline]
+    fn skip(&mut self, used: usize) {
+        self.stream.skip(used);
+    }
 }
 
 impl Source for Secure {
@@ -190,6 +220,16 @@ impl Stream for Replay {
     fn word(&mut self) -> u64 {
         self.stream.word()
     }
+
+    #[inline]
+    fn peek(&mut self) -> &[u64] {
+        self.stream.peek()
+    }
+
+    #[inline]
+    fn skip(&mut self, used: usize) {
+        self.stream.skip(used);
+    }
 }
 
 impl Source for Replay {
@@ -221,6 +261,17 @@ mod tests {
         assert_ne!(words(&mut Replay::from_seed(5), 8), words(&mut Replay::from_seed(6), 8));
         let (mut a, mut b) = (Secure::from_os().unwrap(), Secure::from_os().unwrap());
         assert_ne!(words(&mut a, 8), words(&mut b, 8));
+    }
+
+    #[test]
+    fn words_in_bulk_are_the_same_words() {
+        let mut bulk = vec![0; 3000];
+        let mut source = Replay::from_seed(9);
+        let first = source.next_word();
+        source.fill_words(&mut bulk[..700]);
+        source.fill_words(&mut bulk[700..]);
+        let one_by_one = words(&mut Replay::from_seed(9), 3001);
+        assert_eq!((first, &bulk[..]), (one_by_one[0], &one_by_one[1..]));
     }
 
     #[test]

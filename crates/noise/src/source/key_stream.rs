@@ -52,6 +52,23 @@ impl KeyStream {
         word
     }
 
+    /// Words that come next: at least one, to be marked as used by [`KeyStream::skip`].
+    #[inline]
+    pub(crate) fn peek(&mut self) -> &[u64] {
+        if self.next >= WORDS {
+            self.refill();
+        }
+        &self.words[self.next..]
+    }
+
+    /// Erases the next `used` words, which [`KeyStream::peek`] has shown.
+    #[inline]
+    pub(crate) fn skip(&mut self, used: usize) {
+        let end = self.next + used;
+        self.words[self.next..end].fill(0);
+        self.next = end;
+    }
+
     /// A key for a stream of its own, drawn from this one.
     pub(crate) fn fresh_key(&mut self) -> Zeroizing<[u8; 32]> {
         let mut key = Zeroizing::new([0; 8 * KEY_WORDS]);
@@ -114,7 +131,11 @@ mod tests {
         assert_ne!(stream.key, [7; 32]);
         assert!(stream.words[..=KEY_WORDS].iter().all(|w| *w == 0));
         assert!(!stream.words.contains(&first));
-        for _ in 0..WORDS {
+        let shown = stream.peek().to_vec();
+        stream.skip(100);
+        assert!(stream.words[..=KEY_WORDS + 100].iter().all(|w| *w == 0));
+        assert_eq!(stream.word(), shown[100]);
+        for _ in 102..=WORDS {
             stream.word();
         }
         assert_eq!(stream.next, 2 * KEY_WORDS + 1, "a second batch has begun");
