@@ -50,22 +50,22 @@ pub(crate) fn run(report: &mut Report) {
 /// Words of the generator, taken in bulk.
 struct Words {
     source: Replay,
-    words: [u64; 512],
+    batch: [u64; 512],
     next: usize,
 }
 
 impl Words {
     fn new() -> Self {
-        Self { source: Replay::from_seed(1), words: [0; 512], next: 512 }
+        Self { source: Replay::from_seed(1), batch: [0; 512], next: 512 }
     }
 
     #[inline]
     fn next(&mut self) -> u64 {
         if self.next == 512 {
-            self.source.fill_words(&mut self.words);
+            self.source.fill_words(&mut self.batch);
             self.next = 0;
         }
-        let word = self.words[self.next];
+        let word = self.batch[self.next];
         self.next += 1;
         word
     }
