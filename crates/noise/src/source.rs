@@ -24,6 +24,7 @@ mod key_stream;
 use crate::NoiseError;
 use key_stream::KeyStream;
 use std::fmt;
+use zeroize::Zeroizing;
 
 pub(crate) mod sealed {
     /// Only this crate decides what a source is: foreign implementations could not be vouched for.
@@ -35,6 +36,10 @@ pub(crate) mod sealed {
         fn begin(&mut self);
         /// The next word.
         fn word(&mut self) -> u64;
+        /// Some of the words that come next, at least one.
+        fn peek(&mut self) -> &[u64];
+        /// Marks the first `used` words of [`Stream::peek`] as used.
+        fn skip(&mut self, used: usize);
     }
 }
 use sealed::{Sealed, Stream};
@@ -76,6 +81,22 @@ pub trait Source: Stream + Send + Sized {
         self.word()
     }
 
+    /// Fills `out` with the next words.
+    ///
+    /// # Panics
+    /// As [`Source::next_word`].
+    fn fill_words(&mut self, mut out: &mut [u64]) {
+        self.begin();
+        while !out.is_empty() {
+            let words = self.peek();
+            let n = words.len().min(out.len());
+            let (now, later) = out.split_at_mut(n);
+            now.copy_from_slice(&words[..n]);
+            self.skip(n);
+            out = later;
+        }
+    }
+
     /// A source with a key of its own, drawn from this one: one for each thread.
     ///
     /// # Panics
@@ -94,6 +115,15 @@ pub trait Source: Stream + Send + Sized {
 /// fill_gaussian(&mut source, Scale::power_of_two(30)?, &mut noise);
 /// # Ok::<(), pairdp_noise::NoiseError>(())
 /// ```
+///
+/// Two copies would draw the same noise, so there are none:
+///
+/// ```compile_fail
+/// # use pairdp_noise::{NoiseError, Secure};
+/// # fn copy(source: &Secure) -> Secure {
+/// source.clone()
+/// # }
+/// ```
 pub struct Secure {
     stream: KeyStream,
     process: u32,
@@ -105,14 +135,14 @@ impl Secure {
     /// # Errors
     /// [`NoiseError::OperatingSystem`] when the operating system has no randomness to give; there is no fallback.
     pub fn from_os() -> Result<Self, NoiseError> {
-        Ok(Self { stream: KeyStream::new(operating_system_key()?), process: std::process::id() })
+        Ok(Self { stream: KeyStream::new(&*operating_system_key()?), process: std::process::id() })
     }
 
     #[cold]
     #[inline(never)]
     fn take_new_key(&mut self, process: u32) {
         match operating_system_key() {
-            Ok(key) => self.stream.restart(key),
+            Ok(key) => self.stream.restart(&key),
             // Going on would draw the noise that the parent draws. Nothing here depends on data.
             Err(error) => panic!("after a fork: {error}"),
         }
@@ -120,9 +150,9 @@ impl Secure {
     }
 }
 
-fn operating_system_key() -> Result<[u8; 32], NoiseError> {
-    let mut key = [0; 32];
-    getrandom::fill(&mut key).map_err(NoiseError::OperatingSystem)?;
+fn operating_system_key() -> Result<Zeroizing<[u8; 32]>, NoiseError> {
+    let mut key = Zeroizing::new([0; 32]);
+    getrandom::fill(&mut *key).map_err(NoiseError::OperatingSystem)?;
     Ok(key)
 }
 
@@ -140,6 +170,16 @@ impl Stream for Secure {
     fn word(&mut self) -> u64 {
         self.stream.word()
     }
+
+    #[inline]
+    fn peek(&mut self) -> &[u64] {
+        self.stream.peek()
+    }
+
+    #[inline]
+    fn skip(&mut self, used: usize) {
+        self.stream.skip(used);
+    }
 }
 
 impl Source for Secure {
@@ -147,7 +187,7 @@ impl Source for Secure {
 
     fn split(&mut self) -> Self {
         self.begin();
-        Self { stream: KeyStream::new(self.stream.fresh_key()), process: self.process }
+        Self { stream: KeyStream::new(&self.stream.fresh_key()), process: self.process }
     }
 }
 
@@ -167,7 +207,7 @@ impl Replay {
     pub fn from_seed(seed: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
-        Self { stream: KeyStream::new(key) }
+        Self { stream: KeyStream::new(&key) }
     }
 }
 
@@ -180,13 +220,23 @@ impl Stream for Replay {
     fn word(&mut self) -> u64 {
         self.stream.word()
     }
+
+    #[inline]
+    fn peek(&mut self) -> &[u64] {
+        self.stream.peek()
+    }
+
+    #[inline]
+    fn skip(&mut self, used: usize) {
+        self.stream.skip(used);
+    }
 }
 
 impl Source for Replay {
     type Claim = Unclaimed;
 
     fn split(&mut self) -> Self {
-        Self { stream: KeyStream::new(self.stream.fresh_key()) }
+        Self { stream: KeyStream::new(&self.stream.fresh_key()) }
     }
 }
 
@@ -211,6 +261,17 @@ mod tests {
         assert_ne!(words(&mut Replay::from_seed(5), 8), words(&mut Replay::from_seed(6), 8));
         let (mut a, mut b) = (Secure::from_os().unwrap(), Secure::from_os().unwrap());
         assert_ne!(words(&mut a, 8), words(&mut b, 8));
+    }
+
+    #[test]
+    fn words_in_bulk_are_the_same_words() {
+        let mut bulk = vec![0; 3000];
+        let mut source = Replay::from_seed(9);
+        let first = source.next_word();
+        source.fill_words(&mut bulk[..700]);
+        source.fill_words(&mut bulk[700..]);
+        let one_by_one = words(&mut Replay::from_seed(9), 3001);
+        assert_eq!((first, &bulk[..]), (one_by_one[0], &one_by_one[1..]));
     }
 
     #[test]
@@ -239,17 +300,11 @@ mod tests {
     fn another_process_id_means_another_key() {
         let mut source = Secure::from_os().unwrap();
         source.next_word();
-        let would_have_followed = {
-            let mut twin = Secure { stream: KeyStream::new([3; 32]), process: 0 };
-            std::mem::swap(&mut twin.stream, &mut source.stream);
-            // `twin` now looks like the copy of a source that another process made.
-            let expected = twin.stream.word();
-            twin.begin();
-            assert_eq!(twin.process, std::process::id());
-            assert_ne!(twin.stream.word(), expected);
-            expected
-        };
-        assert_ne!(would_have_followed, 0);
+        // As in a forked child: the stream of the parent, under an id that is not ours.
+        source.process = source.process.wrapping_add(1);
+        let of_the_parent = source.peek()[0];
+        assert_ne!(source.next_word(), of_the_parent);
+        assert_eq!(source.process, std::process::id());
     }
 
     #[test]

@@ -27,6 +27,7 @@
 
 mod fixed_point;
 mod rounding;
+#[rustfmt::skip]
 mod tables;
 mod tail;
 mod wedge;
@@ -69,29 +70,47 @@ impl Proposal {
 /// If the process was forked and the operating system gives no new key (see [`Source::next_word`]).
 pub fn fill_gaussian<S: Source>(source: &mut S, scale: Scale, out: &mut [i64]) {
     source.begin();
-    for sample in out {
-        *sample = draw(source, scale);
+    let mut filled = 0;
+    while filled < out.len() {
+        // A loop over plain slices: the position in the stream stays out of memory.
+        let quick = source.peek().iter().map_while(|word| draw_quick(*word, scale));
+        let mut used = 0;
+        for (sample, quick) in out[filled..].iter_mut().zip(quick) {
+            *sample = quick;
+            used += 1;
+        }
+        source.skip(used);
+        filled += used;
+        // The next word takes the long way, or the batch of words has ended.
+        if let Some(sample) = out.get_mut(filled) {
+            *sample = draw(source, scale);
+            filled += 1;
+        }
     }
 }
 
-/// One sample; the source must have been begun.
+/// The sample of a word that needs no others: 99 % of all.
 #[inline]
+fn draw_quick(word: u64, scale: Scale) -> Option<i64> {
+    let proposal = Proposal::new(word);
+    let layer = &LAYERS[proposal.layer];
+    if proposal.position >= layer.certain {
+        return None;
+    }
+    let magnitude = rounding::decided(layer.width, proposal.position, scale)?;
+    Some(signed(magnitude, proposal.negative))
+}
+
+/// One sample, by whichever way it takes; the source must have been begun.
 fn draw<S: Source>(source: &mut S, scale: Scale) -> i64 {
     loop {
-        let proposal = Proposal::new(source.word());
-        let layer = &LAYERS[proposal.layer];
-        let magnitude = if proposal.position < layer.certain {
-            match rounding::decided(layer.width, proposal.position, scale) {
-                Some(magnitude) => magnitude,
-                None => Point::on_layer(layer.width, proposal.position).round(source, scale),
-            }
-        } else {
-            match examine(source, proposal) {
-                Some(point) => point.round(source, scale),
-                None => continue,
-            }
-        };
-        return signed(magnitude, proposal.negative);
+        let word = source.word();
+        if let Some(sample) = draw_quick(word, scale) {
+            return sample;
+        }
+        if let Some((point, negative)) = examine(source, Proposal::new(word)) {
+            return signed(point.round(source, scale), negative);
+        }
     }
 }
 
@@ -99,21 +118,23 @@ fn draw<S: Source>(source: &mut S, scale: Scale) -> i64 {
 pub(crate) fn draw_point<S: Source>(source: &mut S) -> (Point, bool) {
     loop {
         let proposal = Proposal::new(source.word());
-        let layer = &LAYERS[proposal.layer];
-        if proposal.position < layer.certain {
-            return (Point::on_layer(layer.width, proposal.position), proposal.negative);
-        }
-        if let Some(point) = examine(source, proposal) {
-            return (point, proposal.negative);
+        if let Some(found) = examine(source, proposal) {
+            return found;
         }
     }
 }
 
-/// Decides a proposal that is not under the curve for certain.
-#[cold]
-#[inline(never)]
-fn examine<S: Source>(source: &mut S, proposal: Proposal) -> Option<Point> {
-    if proposal.layer == 0 { tail::propose(source) } else { wedge::examine(source, proposal) }
+/// The point that a proposal becomes, and its sign, if it lies under the curve.
+fn examine<S: Source>(source: &mut S, proposal: Proposal) -> Option<(Point, bool)> {
+    let layer = &LAYERS[proposal.layer];
+    let point = if proposal.position < layer.certain {
+        Point::on_layer(layer.width, proposal.position)
+    } else if proposal.layer == 0 {
+        tail::propose(source)?
+    } else {
+        wedge::examine(source, proposal)?
+    };
+    Some((point, proposal.negative))
 }
 
 /// `magnitude` (below 2⁵⁰) with a sign, without a branch that half of all samples would mispredict.

@@ -56,7 +56,7 @@ fn tells_apart(mut mechanism: impl FnMut(f64) -> u64) -> bool {
     let mut counts = [[0_u32; 256]; 2];
     for (counts, answer) in counts.iter_mut().zip([0.1, 1.7]) {
         for _ in 0..4 * TRIALS {
-            counts[usize::try_from(mechanism(answer) % 256).unwrap()] += 1;
+            counts[usize::try_from(mechanism(answer) % 256).expect("a cell")] += 1;
         }
     }
     let (mut statistic, mut freedom) = (0.0, -1.0);

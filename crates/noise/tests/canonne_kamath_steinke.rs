@@ -72,7 +72,7 @@ fn agree(ours: &[i64], theirs: &[i64]) -> bool {
     let mut counts = vec![[0_u32; 2]; 2 * 300 + 1];
     for (side, samples) in [ours, theirs].into_iter().enumerate() {
         for sample in samples {
-            counts[usize::try_from((*sample).clamp(-REACH, REACH) + REACH).unwrap()][side] += 1;
+            counts[usize::try_from((*sample).clamp(-REACH, REACH) + REACH).expect("a cell")][side] += 1;
         }
     }
     let (mut statistic, mut freedom, mut rest) = (0.0, 0.0, [0_u32; 2]);
@@ -92,7 +92,7 @@ fn agree(ours: &[i64], theirs: &[i64]) -> bool {
 
 fn oracle(seed: u64, mut draw: impl FnMut(&mut Replay) -> i128) -> Vec<i64> {
     let mut source = Replay::from_seed(seed);
-    (0..SAMPLES).map(|_| i64::try_from(draw(&mut source)).unwrap()).collect()
+    (0..SAMPLES).map(|_| i64::try_from(draw(&mut source)).expect("a small integer")).collect()
 }
 
 #[test]

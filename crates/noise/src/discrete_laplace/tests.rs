@@ -29,10 +29,9 @@ fn uniform_integers_reach_every_value_equally_often() {
             });
         }
     }
-    // A bound for which a third of all words must be refused: without that the lower half would come too often.
-    let bound = 3 << 62;
-    let low = (0..100_000).filter(|_| below(&mut source, bound) < bound / 2).count();
-    assert!((low as f64 - 5e4).abs() < 6.0 * 158.2);
+    // Four words for three values: unless one word in four is refused, multiples of 3 come half of the time.
+    let multiples = (0..100_000).filter(|_| below(&mut source, 3 << 62).is_multiple_of(3)).count();
+    assert!((multiples as f64 - 1e5 / 3.0).abs() < 6.0 * 149.1);
 }
 
 #[test]

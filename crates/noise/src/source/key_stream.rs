@@ -11,7 +11,7 @@ use chacha20::rand_core::SeedableRng;
 use chacha20::rand_core::block::Generator;
 use chacha20::variants::Legacy;
 use chacha20::{ChaChaCore, R20};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// 64-bit words in a batch.
 const WORDS: usize = 512;
@@ -29,15 +29,14 @@ pub(crate) struct KeyStream {
 }
 
 impl KeyStream {
-    pub(crate) fn new(key: [u8; 32]) -> Self {
-        Self { key, words: Box::new([0; WORDS]), next: WORDS }
+    pub(crate) fn new(key: &[u8; 32]) -> Self {
+        Self { key: *key, words: Box::new([0; WORDS]), next: WORDS }
     }
 
     /// Forgets what is left of the stream and starts the one of `key`.
-    pub(crate) fn restart(&mut self, key: [u8; 32]) {
-        self.key.zeroize();
+    pub(crate) fn restart(&mut self, key: &[u8; 32]) {
         self.words.zeroize();
-        self.key = key;
+        self.key = *key;
         self.next = WORDS;
     }
 
@@ -53,9 +52,26 @@ impl KeyStream {
         word
     }
 
+    /// Words that come next: at least one, to be marked as used by [`KeyStream::skip`].
+    #[inline]
+    pub(crate) fn peek(&mut self) -> &[u64] {
+        if self.next >= WORDS {
+            self.refill();
+        }
+        &self.words[self.next..]
+    }
+
+    /// Erases the next `used` words, which [`KeyStream::peek`] has shown.
+    #[inline]
+    pub(crate) fn skip(&mut self, used: usize) {
+        let end = self.next + used;
+        self.words[self.next..end].fill(0);
+        self.next = end;
+    }
+
     /// A key for a stream of its own, drawn from this one.
-    pub(crate) fn fresh_key(&mut self) -> [u8; 32] {
-        let mut key = [0; 8 * KEY_WORDS];
+    pub(crate) fn fresh_key(&mut self) -> Zeroizing<[u8; 32]> {
+        let mut key = Zeroizing::new([0; 8 * KEY_WORDS]);
         for bytes in key.chunks_exact_mut(8) {
             bytes.copy_from_slice(&self.word().to_le_bytes());
         }
@@ -75,7 +91,7 @@ impl KeyStream {
         }
         blocks.zeroize();
         self.next = 0;
-        self.key = self.fresh_key();
+        self.key = *self.fresh_key();
     }
 }
 
@@ -93,7 +109,7 @@ mod tests {
     /// RFC 8439 §2.3 with key zero, counter zero, nonce zero (its appendix A.1, test vector 1).
     #[test]
     fn the_first_block_is_chacha20() {
-        let mut stream = KeyStream::new([0; 32]);
+        let mut stream = KeyStream::new(&[0; 32]);
         let skipped: [u8; 32] = [
             0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90, 0x40, 0x5d, 0x6a, 0xe5, 0x53, 0x86, 0xbd, 0x28,
             0xbd, 0xd2, 0x19, 0xb8, 0xa0, 0x8d, 0xed, 0x1a, 0xa8, 0x36, 0xef, 0xcc, 0x8b, 0x77, 0x0d, 0xc7,
@@ -110,12 +126,16 @@ mod tests {
 
     #[test]
     fn words_and_keys_are_erased_once_used() {
-        let mut stream = KeyStream::new([7; 32]);
+        let mut stream = KeyStream::new(&[7; 32]);
         let first = stream.word();
         assert_ne!(stream.key, [7; 32]);
         assert!(stream.words[..=KEY_WORDS].iter().all(|w| *w == 0));
         assert!(!stream.words.contains(&first));
-        for _ in 0..WORDS {
+        let shown = stream.peek().to_vec();
+        stream.skip(100);
+        assert!(stream.words[..=KEY_WORDS + 100].iter().all(|w| *w == 0));
+        assert_eq!(stream.word(), shown[100]);
+        for _ in 102..=WORDS {
             stream.word();
         }
         assert_eq!(stream.next, 2 * KEY_WORDS + 1, "a second batch has begun");

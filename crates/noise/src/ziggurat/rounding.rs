@@ -84,3 +84,37 @@ impl Point {
         product[4]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Replay;
+    use num_bigint::BigUint;
+
+    /// Digits past the 118th decide once in 2⁶⁰ samples; here each of them is looked at.
+    #[test]
+    fn points_are_written_out_exactly() {
+        let mut source = Replay::from_seed(1);
+        for round in 0..2000 {
+            let (base, width) = (u128::from(source.next_word()) << 59, source.next_word() >> 1);
+            let position = source.next_word() & POSITION_MASK;
+            let mut point = Point::on_strip(base, width, position);
+            let mut digits = Replay::from_seed(round);
+            let (more, last) = (digits.next_word(), digits.next_word());
+            let u = (((BigUint::from(position >> 10) << 64) + more) << 64) + last; // units of 2⁻¹⁸²
+            let x = (BigUint::from(base) << 132) + ((&u * width) << 10);
+            let mut digits = Replay::from_seed(round);
+            if round % 2 == 0 {
+                let offset = point.offset(&mut digits);
+                assert_eq!(BigUint::from(offset), ((u >> 64) * width) >> (60 + 118 - 120));
+            }
+            let limbs = point.extend(&mut digits);
+            assert_eq!(limbs.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb), x);
+            let scale = Scale::from_sixteenths((source.next_word() >> 14) + 1).unwrap();
+            let mut digits = Replay::from_seed(round);
+            let rounded = Point::on_strip(base, width, position).round(&mut digits, scale);
+            let half = BigUint::from(1_u8) << 255;
+            assert_eq!(BigUint::from(rounded), (x * scale.sixteenths() + half) >> 256);
+        }
+    }
+}

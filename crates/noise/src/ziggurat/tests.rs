@@ -22,6 +22,12 @@ impl Stream for Scripted {
     fn word(&mut self) -> u64 {
         self.script.pop_front().unwrap_or_else(|| self.rest.word())
     }
+    fn peek(&mut self) -> &[u64] {
+        if self.script.is_empty() { self.rest.peek() } else { self.script.make_contiguous() }
+    }
+    fn skip(&mut self, used: usize) {
+        if self.script.is_empty() { self.rest.skip(used) } else { drop(self.script.drain(..used)) }
+    }
 }
 impl Source for Scripted {
     type Claim = Unclaimed;
