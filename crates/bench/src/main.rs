@@ -3,6 +3,7 @@
 //! With `--json` each result is one JSON object on a line; without, a row of a table.
 
 mod gaussian;
+mod kernels;
 mod noise;
 mod report;
 
@@ -14,6 +15,7 @@ type Benchmark = (&'static str, &'static str, fn(&mut Report));
 
 const BENCHMARKS: &[Benchmark] = &[
     ("gaussian", "exact Gaussian calibrations a second", gaussian::run),
+    ("kernels", "gradients over all pairs, next to reading the table", kernels::run),
     ("noise", "safe noise a second, alone and next to unsafe noise", noise::run),
 ];
 

@@ -1,7 +1,7 @@
 //! Every public fact that a guarantee rests on.
 
 use crate::Mechanism;
-use pairdp_pairwise::Problem;
+use pairdp_pairwise::{Problem, kernel};
 use pairdp_units::{Adjacency, Budget, ReplaceOne};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 pub(crate) const FORMAT: &str = "pairdp-certificate/1";
 pub(crate) const ALGORITHM: &str = "noisy-gd/1";
 pub(crate) const NOISE: &str = "rounded-gaussian/1";
-pub(crate) const KERNEL: &str = "naive/1";
 
 /// What an independent reviewer needs to recompute (ε, δ), and nothing that was derived from records except
 /// through the noise: no data hash, no class counts, no data range.
@@ -22,12 +21,14 @@ pub struct Certificate {
     pub claim: Claim,
     /// n, public under replace-one adjacency.
     pub records: usize,
-    /// Length of a record's feature vector, and of every release.
+    /// Length of a record's feature vector.
     pub features: usize,
+    /// Length of a release.
+    pub parameters: usize,
     /// What was minimised.
     pub problem: Problem,
-    /// The largest margin that a pair can have anywhere in the domain.
-    pub margin_bound: f64,
+    /// κB: the largest score of a record anywhere in the domain.
+    pub score_bound: f64,
     /// How.
     pub algorithm: String,
     /// Number of releases.
@@ -86,12 +87,13 @@ impl Certificate {
             records: mechanism.records(),
             features: mechanism.features(),
             problem: mechanism.problem(),
-            margin_bound: mechanism.problem().margin_bound(mechanism.problem().domain().radius()),
+            parameters: mechanism.parameters(),
+            score_bound: mechanism.problem().feature_bound() * mechanism.problem().domain().radius(),
             algorithm: ALGORITHM.into(),
             steps: mechanism.steps(),
             noise: NOISE.into(),
             lattice_bits: mechanism.lattice_bits(),
-            kernel: KERNEL.into(),
+            kernel: kernel::name(mechanism.problem()).into(),
             sampler_delta: mechanism.sampler_delta(),
             ratio: mechanism.ratio(),
             releases,

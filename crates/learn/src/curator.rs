@@ -2,7 +2,8 @@
 
 use crate::{Certificate, LearnError, Mechanism, Release};
 use pairdp_noise::Source;
-use pairdp_pairwise::{Problem, Records, kernel};
+use pairdp_pairwise::kernel::{self, Par};
+use pairdp_pairwise::{Problem, Records};
 
 /// Owns the records and answers noisy queries, as many as its mechanism states and no more.
 ///
@@ -39,8 +40,8 @@ impl<S: Source> Curator<S> {
     }
 
     /// Coordinates of a query.
-    pub fn features(&self) -> usize {
-        self.mechanism.features()
+    pub fn parameters(&self) -> usize {
+        self.mechanism.parameters()
     }
 
     /// The gradient of the pairwise risk at public parameters, with noise.
@@ -55,9 +56,9 @@ impl<S: Source> Curator<S> {
         }
         let release = self.mechanism.release_at(Problem::norm(parameters))?;
         let lattice = self.mechanism.lattice(release)?;
-        let noise = lattice.draw(&mut self.source, self.mechanism.features());
+        let noise = lattice.draw(&mut self.source, self.mechanism.parameters());
         self.releases.push(release);
-        let gradient = kernel::ranking_gradient(self.problem(), &self.records, parameters);
+        let gradient = kernel::gradient(self.problem(), &self.records, parameters, Par::Parallel);
         Ok(lattice.release(&gradient, &noise))
     }
 

@@ -47,14 +47,16 @@ impl Mechanism {
         if budget.delta == Delta::PURE {
             return Err(AccountantError::PureGaussian.into());
         }
-        let samples = f64::from(steps) * features as f64;
+        let samples = f64::from(steps) * problem.parameters(features) as f64;
         let sampler_delta = delta_share(budget.epsilon.get(), samples);
         let for_data = Delta::new(down_by(budget.delta.get() - sampler_delta, 1.0))
             .map_err(|_| LearnError::DeltaTooSmall(budget))?;
         let total = gaussian::largest_ratio(Budget { epsilon: budget.epsilon, delta: for_data })?;
         let ratio = down_by(total / f64::from(steps).sqrt(), 4.0);
-        // |gradient|/σ ≤ κc/(2κc/(n·m)) = n·m/2.
-        let lattice_bits = lattice::bits_for(up_by(records as f64 * ratio / 2.0, 4.0))?;
+        // The largest gradient in units of σ = Δ/m. Its share of Δ does not depend on where it is taken.
+        let reach =
+            problem.gradient_norm_bound(0.0, records) / problem.gradient_sensitivity(0.0, records)?.get();
+        let lattice_bits = lattice::bits_for(up_by(reach * ratio, 8.0))?;
         Ok(Self { problem, records, features, steps, budget, sampler_delta, ratio, lattice_bits })
     }
 
@@ -64,10 +66,10 @@ impl Mechanism {
     /// [`LearnError`] when the lattice is too coarse for the ratio.
     pub fn release_at(&self, iterate_norm: f64) -> Result<Release, LearnError> {
         let sensitivity = self.problem.gradient_sensitivity(iterate_norm, self.records)?.get();
-        let kernel_error = kernel::error_bound(self.problem, iterate_norm, self.records);
+        let kernel_error = kernel::error_bound(self.problem, iterate_norm, self.records, self.features);
         // Two neighbours' computed gradients differ by at most Δ + 2τ, and rounding them to the lattice adds
         // ρ·σ: (Δ + 2τ + ρσ)/σ ≤ m.
-        let rounding = lattice::rounding_ratio(self.features, self.lattice_bits);
+        let rounding = lattice::rounding_ratio(self.parameters(), self.lattice_bits);
         let left = down_by(self.ratio - rounding, 2.0);
         let sigma = up_by((sensitivity + 2.0 * kernel_error) / left, 4.0);
         if !(left > 0.0 && sigma.is_finite()) {
@@ -91,9 +93,14 @@ impl Mechanism {
         self.records
     }
 
-    /// Coordinates of a release.
+    /// Features of a record.
     pub fn features(&self) -> usize {
         self.features
+    }
+
+    /// Coordinates of a release.
+    pub fn parameters(&self) -> usize {
+        self.problem.parameters(self.features)
     }
 
     /// Number of releases.

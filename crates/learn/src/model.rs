@@ -2,7 +2,8 @@
 
 use crate::{Certificate, NoisyGd};
 use pairdp_data::{Encoding, Label, Table};
-use pairdp_pairwise::{clip_row, score};
+use pairdp_pairwise::clip_row;
+use pairdp_pairwise::kernel::score;
 use pairdp_units::Hint;
 use serde::{Deserialize, Serialize};
 

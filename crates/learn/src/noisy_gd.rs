@@ -98,8 +98,15 @@ impl NoisyGd {
         let steps = larger(1.0, smaller((clarity / 100.0).round(), MOST_STEPS));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 50")]
         let steps = steps as u32;
-        Self::new(steps, 8.0 / problem.constants().smoothness, Average::SecondHalf)
+        Self::new(steps, step_size(problem, records), Average::SecondHalf)
     }
+}
+
+/// Twice the inverse smoothness of the risk: descent without noise just converges. Losses whose slope jumps get what
+/// the logistic loss would.
+fn step_size(problem: Problem, records: usize) -> f64 {
+    let logistic = problem.feature_bound() * problem.feature_bound() / 4.0;
+    2.0 / problem.risk_smoothness(records).unwrap_or(logistic)
 }
 
 /// w ← Π(w − η·noisy gradient), from w = 0.
@@ -111,12 +118,13 @@ impl NoisyGd {
 /// Kang et al., Algorithm 1, with the projection it lacks; Xue et al., Algorithm 2, with noise that suffices.
 pub fn noisy_gd<S: Source>(curator: &mut Curator<S>, plan: &NoisyGd) -> Result<Vec<f64>, LearnError> {
     let domain = curator.problem().domain();
-    let mut w = vec![0.0; curator.features()];
-    let mut sum = vec![0.0; curator.features()];
+    let ridge = curator.problem().ridge();
+    let mut w = vec![0.0; curator.parameters()];
+    let mut sum = vec![0.0; curator.parameters()];
     for step in 1..=plan.steps {
         let gradient = curator.noisy_gradient(&w)?;
         for (value, slope) in w.iter_mut().zip(&gradient) {
-            *value -= plan.step_size * slope;
+            *value -= plan.step_size * (slope + ridge * *value);
         }
         domain.project(&mut w);
         if 2 * step > plan.steps {

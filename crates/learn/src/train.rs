@@ -38,10 +38,11 @@ impl Trained<Claimed> {
 /// ```
 /// use pairdp_learn::{Average, NoisyGd, train};
 /// use pairdp_noise::Secure;
-/// use pairdp_pairwise::{Domain, Loss, Problem, Records};
+/// use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
 /// use pairdp_units::Budget;
 ///
-/// let problem = Problem::new(Loss::Logistic, Domain::Ball { radius: 10.0 }, 1.0)?;
+/// let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
+/// let problem = Problem::new(objective, Domain::Ball { radius: 10.0 }, 1.0)?;
 /// let plan = NoisyGd::new(10, 4.0, Average::Last)?;
 /// let records = Records::new(vec![0.9, -0.8, 0.7, -0.2], 1, vec![true, false, true, false], 1.0)?;
 /// let trained = train(problem, &plan, Budget::new(1.0, 1e-6)?, records, Secure::from_os()?)?;

@@ -4,11 +4,13 @@
 
 use pairdp_learn::{Average, Curator, LearnError, Mechanism, NoisyGd, train};
 use pairdp_noise::Replay;
-use pairdp_pairwise::{Domain, Loss, Problem, Records, kernel};
+use pairdp_pairwise::kernel::{self, Par};
+use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_units::Budget;
 
 fn problem() -> Problem {
-    Problem::new(Loss::Logistic, Domain::Ball { radius: 5.0 }, 1.0).unwrap()
+    let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
+    Problem::new(objective, Domain::Ball { radius: 5.0 }, 1.0).unwrap()
 }
 
 fn budget() -> Budget {
@@ -47,7 +49,7 @@ fn releases_carry_the_certified_noise() {
     let steps = 4000;
     let mechanism = Mechanism::calibrate(problem(), 30, 2, steps, budget()).unwrap();
     let at = [0.3, -0.4];
-    let exact = kernel::ranking_gradient(problem(), &records(30), &at);
+    let exact = kernel::gradient(problem(), &records(30), &at, Par::Sequential);
     let mut curator = Curator::open(records(30), mechanism, Replay::from_seed(2)).unwrap();
     let mut squares = 0.0;
     for _ in 0..steps {

@@ -1,28 +1,107 @@
 //! Worst-case constants of a problem, in closed form.
+//!
+//! Legend: κ bounds the features, r the norm of the parameters, σ is the logistic function; Y bounds regression
+//! targets. All constants are rounded up. `proofs/` has a note for each family, and `tests/constants.rs` searches
+//! for records and parameters that exceed them.
 
-use crate::{Loss, Problem};
+mod margin;
+mod metric;
+mod pointwise;
+
+use crate::{Objective, Problem, RankingForm};
 use pairdp_units::directed::up_by;
 
-/// Constants that hold for every pair of records and every point of the domain.
+/// How the slope of a loss term changes with the parameters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Regularity {
+    /// ‖∇l(w) − ∇l(w')‖ ≤ L‖w − w'‖.
+    Smooth {
+        /// L.
+        constant: f64,
+    },
+    /// ‖∇l(w) − ∇l(w')‖ ≤ L‖w − w'‖^α, 0 < α < 1.
+    Hoelder {
+        /// α.
+        exponent: f64,
+        /// L.
+        constant: f64,
+    },
+    /// The slope jumps.
+    Jumps,
+}
+
+/// Constants that hold for every record, every pair and all parameters within the norm they were computed for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Constants {
-    /// G: the largest norm of a pair's gradient.
+    /// G: the largest norm of the gradient of one term (a pair, or a record).
     pub gradient_bound: f64,
-    /// L: the smoothness of one pair's loss.
-    pub smoothness: f64,
+    /// L, or what takes its place.
+    pub regularity: Regularity,
+    /// H: how far the gradient of the *same* term can differ between two parameters.
+    pub same_term_difference: f64,
+    /// D_pair: how far the gradient of a pair can move when one of its records is replaced. For pointwise problems,
+    /// how far a record's gradient can move when the record is replaced.
+    pub pair_difference: f64,
+    /// D_sym: the same for both orders of a pair together. Replacing one of n records moves the gradient of the risk
+    /// by at most D_sym/n. For pointwise problems, as [`Constants::pair_difference`].
+    pub symmetric_difference: f64,
+    /// Whether the two differences are attained; otherwise they are proved upper bounds.
+    pub tight: bool,
 }
 
 impl Constants {
-    /// The closed forms; κ bounds the features, B is the radius of the domain.
-    ///
-    /// Logistic: G = 2κ·σ(2κB), L = κ² (σ' ≤ ¼ and ‖x − x'‖² ≤ 4κ²). Both are attained.
-    pub(crate) fn of(problem: Problem) -> Self {
+    pub(crate) fn of(problem: Problem, norm: f64) -> Self {
         let kappa = problem.feature_bound();
-        match problem.loss() {
-            Loss::Logistic => Self {
-                gradient_bound: up_by(2.0 * kappa * problem.steepness_bound(problem.domain().radius()), 2.0),
-                smoothness: up_by(kappa * kappa, 1.0),
-            },
+        match problem.objective() {
+            Objective::Ranking { form: RankingForm::Indicator, loss } => {
+                margin::ranking(loss, 2.0 * kappa, norm, 1.0)
+            }
+            Objective::Ranking { form: RankingForm::Symmetric, loss } => {
+                margin::ranking(loss, 4.0 * kappa, norm, 2.0)
+            }
+            Objective::Metric { loss } => metric::constants(loss, problem, norm),
+            Objective::Pointwise { loss } => pointwise::constants(loss, kappa, norm),
         }
+        .rounded_up()
+    }
+
+    /// L if the gradient is Lipschitz.
+    pub fn smoothness(&self) -> Option<f64> {
+        match self.regularity {
+            Regularity::Smooth { constant } => Some(constant),
+            _ => None,
+        }
+    }
+
+    /// The closed forms take a dozen operations, each good to an ulp or two.
+    fn rounded_up(self) -> Self {
+        let up = |value| up_by(value, 32.0);
+        Self {
+            gradient_bound: up(self.gradient_bound),
+            regularity: match self.regularity {
+                Regularity::Smooth { constant } => Regularity::Smooth { constant: up(constant) },
+                Regularity::Hoelder { exponent, constant } => {
+                    Regularity::Hoelder { exponent, constant: up(constant) }
+                }
+                Regularity::Jumps => Regularity::Jumps,
+            },
+            same_term_difference: up(self.same_term_difference),
+            pair_difference: up(self.pair_difference),
+            symmetric_difference: up(self.symmetric_difference),
+            tight: self.tight,
+        }
+    }
+}
+
+impl Problem {
+    /// The smoothness of the whole risk of n records, ridge included: for rankers at most half or a quarter of the
+    /// pairs count at once, so it is smaller than that of a pair.
+    pub fn risk_smoothness(self, n: usize) -> Option<f64> {
+        let share = match self.objective() {
+            Objective::Ranking { form: RankingForm::Indicator, .. } => n as f64 / (4.0 * (n as f64 - 1.0)),
+            Objective::Ranking { form: RankingForm::Symmetric, .. } => n as f64 / (2.0 * (n as f64 - 1.0)),
+            _ => 1.0,
+        };
+        self.constants().smoothness().map(|smoothness| up_by(smoothness * share + self.ridge(), 6.0))
     }
 }

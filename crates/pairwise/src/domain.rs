@@ -1,31 +1,79 @@
-//! Where parameters may live.
+//! Where parameters may live, and the exact Euclidean projection onto it.
+//!
+//! A matrix is a row-major vector of length d², and its Euclidean norm is the Frobenius norm.
 
-use pairdp_units::directed::up_by;
+mod psd;
+
+use pairdp_units::directed::{larger, up_by};
 use serde::{Deserialize, Serialize};
 
 /// A closed convex set of parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Domain {
-    /// Euclidean norm at most `radius`.
+    /// Everything.
+    Whole,
+    /// Euclidean (for matrices: Frobenius) norm at most `radius`.
     Ball {
+        /// A finite positive number.
+        radius: f64,
+    },
+    /// Positive semidefinite matrices of Frobenius norm at most `radius`.
+    PsdBall {
+        /// A finite positive number.
+        radius: f64,
+    },
+    /// Positive semidefinite matrices of nuclear norm (here: trace) at most `radius`.
+    PsdNuclear {
         /// A finite positive number.
         radius: f64,
     },
 }
 
 impl Domain {
-    /// The largest norm of a point of the domain.
+    /// The largest Euclidean norm of a point of the domain.
     pub fn radius(self) -> f64 {
         match self {
-            Self::Ball { radius } => radius,
+            Self::Whole => f64::INFINITY,
+            Self::Ball { radius } | Self::PsdBall { radius } | Self::PsdNuclear { radius } => radius,
         }
     }
 
+    /// The largest distance of two points: 2B for a ball; √2·B within the positive semidefinite cone, where
+    /// ⟨U, V⟩ ≥ 0.
+    pub fn diameter(self) -> f64 {
+        match self {
+            Self::Whole => f64::INFINITY,
+            Self::Ball { radius } => 2.0 * radius,
+            Self::PsdBall { radius } | Self::PsdNuclear { radius } => {
+                up_by(std::f64::consts::SQRT_2 * radius, 2.0)
+            }
+        }
+    }
+
+    /// Whether points are positive semidefinite matrices.
+    pub fn is_psd(self) -> bool {
+        matches!(self, Self::PsdBall { .. } | Self::PsdNuclear { .. })
+    }
+
     /// Moves `point` to the nearest point of the domain.
+    ///
+    /// For the matrix domains `point` is a square matrix; its antisymmetric part is dropped, which is itself a
+    /// projection and commutes with the rest.
     pub fn project(self, point: &mut [f64]) {
         match self {
+            Self::Whole => {}
             Self::Ball { radius } => crate::clip_row(point, radius),
+            Self::PsdBall { radius } => {
+                // The nearest point of a cone within a ball is the ball's nearest point to the cone's.
+                psd::project_eigenvalues(point, |values| {
+                    values.iter_mut().for_each(|v| *v = larger(*v, 0.0))
+                });
+                crate::clip_row(point, radius);
+            }
+            Self::PsdNuclear { radius } => {
+                psd::project_eigenvalues(point, |values| psd::project_to_simplex_below(values, radius));
+            }
         }
     }
 }
@@ -42,26 +90,4 @@ pub(crate) fn norm_up(point: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn projection_is_the_nearest_point() {
-        let ball = Domain::Ball { radius: 2.0 };
-        let mut inside = vec![1.0, 1.0];
-        ball.project(&mut inside);
-        assert_eq!(inside, vec![1.0, 1.0]);
-        let mut outside = vec![3.0, 4.0];
-        ball.project(&mut outside);
-        assert!((outside[0] - 1.2).abs() < 1e-12 && (outside[1] - 1.6).abs() < 1e-12);
-        assert!(norm_up(&outside) >= 2.0 - 1e-12);
-    }
-
-    #[test]
-    fn norm_is_rounded_up_and_zero_only_at_zero() {
-        assert_eq!(norm_up(&[0.0, -0.0]).to_bits(), 0);
-        assert!(norm_up(&[1e-200, 0.0]) > 1e-200);
-        assert!(norm_up(&[3.0, 4.0]) > 5.0 && norm_up(&[3.0, 4.0]) < 5.0 + 1e-13);
-        assert!(norm_up(&[f64::NAN]).is_nan());
-    }
-}
+mod tests;

@@ -1,9 +1,101 @@
-//! Gradients over all pairs.
+//! Gradients and risks over all pairs, without forming a pair.
 //!
-//! A pair's gradient is −a·(x_i − x_j) with steepness a = −φ'(s_i − s_j), so the sum over all pairs is −Σ c_i x_i,
-//! where c_i adds up the steepness of record i's pairs (with a minus for negatives). Scores first, then the
-//! *charges* c_i, then one weighted sum of rows: no kernel ever forms a pair of feature vectors.
+//! A ranking pair's gradient is −a·(x_i − x_j) with steepness a = −φ'(s_i − s_j), so the sum over all pairs is
+//! −Σ c_i x_i, where the *charge* c_i adds up the steepness of record i's pairs (with a minus for negatives). One pass
+//! over the table gives the scores, a one-dimensional sum gives all charges, a second pass gives the gradient:
+//!
+//! | slope | charges in | by |
+//! |---|---|---|
+//! | logistic | O(n) | moments in narrow boxes ([`boxes`]) |
+//! | hinge | O(n) on spread scores, O(n log n) at worst | counting in sorted buckets ([`counts`]) |
+//! | squared | O(n) | class counts and sums ([`sums`]) |
+//! | q-hinge | O(n log n) | a tree of expansions ([`tree`]) |
+//!
+//! Metrics need all n² distances; [`metric`] forms them in tiles by matrix products.
+//!
+//! Sums run over blocks of rows whose number depends on n alone and are merged in a fixed order, so results do not depend
+//! on the number of threads, and the same partial sums can come from elsewhere. [`naive`] is the definition, term by term.
+//!
+//! # Guarantee
+//! [`gradient`] is within [`error_bound`] of the exact sum over the *computed* steepnesses, each a function of its two
+//! records and the parameters and cut off at the bound that the sensitivity uses: `proofs/kernels.md`.
 
-mod naive;
+pub mod blocks;
+mod boxes;
+mod charges;
+mod counts;
+mod exponential;
+mod metric;
+pub mod naive;
+mod pointwise;
+mod rows;
+mod single;
+mod sums;
+mod tree;
 
-pub use naive::{error_bound, ranking_gradient};
+use crate::{Element, Objective, Problem, Records};
+use pairdp_units::directed::up_by;
+
+pub use blocks::Par;
+pub use metric::score_pairs as metric_distances;
+pub use rows::score;
+pub(crate) use single::same_class;
+pub use single::{pair_gradient, record_gradient};
+
+/// The gradient of the mean loss at `parameters`, ridge excluded (it is public, and the caller's to add).
+///
+/// One class only, constant features and equal scores give what the definition gives; nothing is an error.
+///
+/// # Panics
+/// If the number of parameters does not fit the records: a mistake of the caller.
+pub fn gradient<E: Element>(
+    problem: Problem,
+    records: &Records<E>,
+    parameters: &[f64],
+    par: Par,
+) -> Vec<f64> {
+    assert_eq!(parameters.len(), problem.parameters(records.columns()), "one parameter for each coordinate");
+    match problem.objective() {
+        Objective::Ranking { .. } => charges::gradient(problem, records, parameters, par),
+        Objective::Metric { loss } => metric::gradient(problem, loss, records, parameters, par),
+        Objective::Pointwise { loss } => pointwise::gradient(problem, loss, records, parameters, par),
+    }
+}
+
+/// The mean loss at `parameters`, ridge excluded.
+///
+/// # Panics
+/// As [`gradient`].
+pub fn risk<E: Element>(problem: Problem, records: &Records<E>, parameters: &[f64], par: Par) -> f64 {
+    assert_eq!(parameters.len(), problem.parameters(records.columns()), "one parameter for each coordinate");
+    match problem.objective() {
+        Objective::Ranking { .. } => charges::risk(problem, records, parameters, par),
+        Objective::Metric { loss } => metric::risk(loss, records, parameters, par),
+        Objective::Pointwise { loss } => pointwise::risk(loss, records, parameters, par),
+    }
+}
+
+/// The names of the kernels, as certificates state them.
+pub fn name(problem: Problem) -> &'static str {
+    match problem.objective() {
+        Objective::Ranking { .. } => "charges/1",
+        Objective::Metric { .. } => "tiles/1",
+        Objective::Pointwise { .. } => "rows/1",
+    }
+}
+
+/// How far, in Euclidean norm, [`gradient`] can be from the exact sum, for any table of n records of `columns` features
+/// and parameters of norm at most `norm`: the largest gradient times [`relative_error`].
+pub fn error_bound(problem: Problem, norm: f64, n: usize, columns: usize) -> f64 {
+    up_by(problem.gradient_norm_bound(norm, n) * relative_error(problem, n, columns), 2.0)
+}
+
+/// The error of a kernel relative to the sum of the absolute values of its terms: `proofs/kernels.md`.
+pub fn relative_error(problem: Problem, n: usize, columns: usize) -> f64 {
+    let roundings = match problem.objective() {
+        Objective::Ranking { .. } => charges::roundings(n),
+        Objective::Metric { .. } => metric::roundings(n, columns),
+        Objective::Pointwise { .. } => blocks::depth(n),
+    };
+    roundings * f64::EPSILON
+}

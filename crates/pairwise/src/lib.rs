@@ -1,11 +1,13 @@
 //! Pairwise problems: what is minimised, over what, and how far one record can move it.
 //!
-//! Privacy rests on the constants of this crate, so nobody types one in: a [`Problem`] is a loss, a domain and a
-//! bound on the records, and everything else is derived from it in closed form, with a proof note each.
-//! [`Sensitivity`] can be built here and nowhere else.
+//! Privacy rests on the constants of this crate, so nobody types one in: a [`Problem`] is an objective, a domain and
+//! a bound on the records, and everything else is derived from it in closed form, with a proof note each.
+//! [`Sensitivity`] can be built here and nowhere else. Utility rests on using every pair: [`kernel`] computes
+//! gradients over all n² pairs at about the price of reading the table twice.
 
 mod clip;
 mod constants;
+pub mod custom;
 mod domain;
 pub mod kernel;
 mod loss;
@@ -15,9 +17,9 @@ mod records;
 mod sensitivity;
 
 pub use clip::clip_row;
-pub use constants::Constants;
+pub use constants::{Constants, Regularity};
 pub use domain::Domain;
-pub use loss::Loss;
-pub use problem::{Problem, ProblemError};
-pub use records::{Records, RecordsError, score};
+pub use loss::{MarginLoss, MetricLoss, PointLoss};
+pub use problem::{Labels, Objective, Problem, ProblemError, RankingForm};
+pub use records::{Element, Records, RecordsError};
 pub use sensitivity::Sensitivity;

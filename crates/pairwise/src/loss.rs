@@ -1,29 +1,116 @@
-//! Scalar losses of a margin.
+//! Scalar losses: value and slope, and the range their slopes can have.
+//!
+//! A loss is named here by its formula; on which records, pairs and domain it is minimised is for
+//! [`Problem`](crate::Problem) to say. All are convex.
 
 use serde::{Deserialize, Serialize};
 
-/// A convex, non-increasing loss φ of the margin s = score(positive) − score(negative).
+/// A loss φ of the margin s = score(positive) − score(negative), or of s = y·score for one record.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Loss {
+pub enum MarginLoss {
+    /// φ(s) = (1 − s)₊.
+    Hinge,
     /// φ(s) = log(1 + e^{−s}).
     Logistic,
+    /// φ(s) = (1 − s)².
+    Squared,
+    /// φ(s) = (1 − s)₊^q with 1 < q < 2: smoother than the hinge, with a Hölder continuous slope.
+    QHinge {
+        /// The exponent q.
+        q: f64,
+    },
 }
 
-impl Loss {
+impl MarginLoss {
     /// φ(s).
     pub fn value(self, margin: f64) -> f64 {
         match self {
+            Self::Hinge => positive_part(1.0 - margin),
             // log(1 + e^{−s}) without overflow.
             Self::Logistic if margin >= 0.0 => (-margin).exp().ln_1p(),
             Self::Logistic => margin.exp().ln_1p() - margin,
+            Self::Squared => (1.0 - margin) * (1.0 - margin),
+            Self::QHinge { q } => positive_part(1.0 - margin).powf(q),
         }
     }
 
-    /// −φ'(s), which lies in [0, 1] and falls as the margin grows.
+    /// −φ'(s): how steeply the loss falls. At the hinge's corner it is 0.
     pub fn steepness(self, margin: f64) -> f64 {
         match self {
+            Self::Hinge => f64::from(u8::from(margin < 1.0)),
             Self::Logistic => logistic(-margin),
+            Self::Squared => 2.0 * (1.0 - margin),
+            Self::QHinge { q } => q * positive_part(1.0 - margin).powf(q - 1.0),
+        }
+    }
+}
+
+/// A loss of the squared distance M = (x − x')ᵀW(x − x') of two records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MetricLoss {
+    /// (1 + M)₊ for records of one class, (1 − M)₊ for records of two.
+    Hinge,
+    /// log(1 + e^{M−1}) for records of one class, log(1 + e^{1−M}) for records of two.
+    Logistic,
+}
+
+impl MetricLoss {
+    /// The loss of a pair at squared distance M.
+    pub fn value(self, distance: f64, same_class: bool) -> f64 {
+        match (self, same_class) {
+            (Self::Hinge, true) => positive_part(1.0 + distance),
+            (Self::Hinge, false) => positive_part(1.0 - distance),
+            (Self::Logistic, true) => MarginLoss::Logistic.value(1.0 - distance),
+            (Self::Logistic, false) => MarginLoss::Logistic.value(distance - 1.0),
+        }
+    }
+
+    /// The derivative in M: at least 0 for one class (pull together), at most 0 for two (push apart).
+    pub fn slope(self, distance: f64, same_class: bool) -> f64 {
+        match (self, same_class) {
+            (Self::Hinge, true) => f64::from(u8::from(distance > -1.0)),
+            (Self::Hinge, false) => -f64::from(u8::from(distance < 1.0)),
+            (Self::Logistic, true) => logistic(distance - 1.0),
+            (Self::Logistic, false) => -logistic(1.0 - distance),
+        }
+    }
+}
+
+/// A loss of one record's score and target.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PointLoss {
+    /// A margin loss of y·score, y = ±1.
+    Margin(MarginLoss),
+    /// |y − score|^q, 1 < q ≤ 2, for targets within ±`target_bound`; q = 2 is least squares.
+    Residual {
+        /// The exponent q.
+        q: f64,
+        /// Y: targets beyond it are cut off.
+        target_bound: f64,
+    },
+}
+
+impl PointLoss {
+    /// The loss of a record.
+    pub fn value(self, score: f64, target: f64) -> f64 {
+        match self {
+            Self::Margin(loss) => loss.value(target * score),
+            Self::Residual { q, .. } => (target - score).abs().powf(q),
+        }
+    }
+
+    /// The derivative in the score.
+    pub fn slope(self, score: f64, target: f64) -> f64 {
+        match self {
+            Self::Margin(loss) => -target * loss.steepness(target * score),
+            Self::Residual { q, .. } => {
+                let residual = score - target;
+                // signum(0) is 1, but the power is 0 there.
+                q * residual.abs().powf(q - 1.0) * residual.signum()
+            }
         }
     }
 }
@@ -38,17 +125,52 @@ pub(crate) fn logistic(t: f64) -> f64 {
     }
 }
 
+fn positive_part(value: f64) -> f64 {
+    if value > 0.0 { value } else { 0.0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Away from corners, slopes are derivatives by central differences.
     #[test]
-    fn steepness_is_minus_the_derivative() {
-        for margin in [-30.0, -2.0, -0.1, 0.0, 0.3, 5.0, 30.0] {
-            let h = 1e-5;
-            let slope = (Loss::Logistic.value(margin + h) - Loss::Logistic.value(margin - h)) / (2.0 * h);
-            assert!((Loss::Logistic.steepness(margin) + slope).abs() < 1e-9, "{margin}");
+    fn slopes_are_derivatives() {
+        let h = 1e-6;
+        let derivative = |f: &dyn Fn(f64) -> f64, x: f64| (f(x + h) - f(x - h)) / (2.0 * h);
+        let margins =
+            [MarginLoss::Hinge, MarginLoss::Logistic, MarginLoss::Squared, MarginLoss::QHinge { q: 1.4 }];
+        for x in [-3.0, -0.7, 0.0, 0.4, 0.9, 1.7, 4.0] {
+            for loss in margins {
+                let found = derivative(&|s| loss.value(s), x);
+                assert!((loss.steepness(x) + found).abs() < 1e-6, "{loss:?} at {x}");
+            }
+            for (loss, same) in [
+                (MetricLoss::Hinge, true),
+                (MetricLoss::Hinge, false),
+                (MetricLoss::Logistic, true),
+                (MetricLoss::Logistic, false),
+            ] {
+                let found = derivative(&|m| loss.value(m, same), x);
+                assert!((loss.slope(x, same) - found).abs() < 1e-6, "{loss:?} {same} at {x}");
+            }
+            for loss in margins.map(PointLoss::Margin).into_iter().chain([
+                PointLoss::Residual { q: 1.5, target_bound: 1.0 },
+                PointLoss::Residual { q: 2.0, target_bound: 1.0 },
+            ]) {
+                for target in [-1.0, 1.0] {
+                    let found = derivative(&|s| loss.value(s, target), x);
+                    assert!((loss.slope(x, target) - found).abs() < 1e-5, "{loss:?} at {x}");
+                }
+            }
         }
-        assert!(Loss::Logistic.value(1e8).is_finite() && Loss::Logistic.value(-1e8).is_finite());
+    }
+
+    #[test]
+    fn huge_margins_stay_finite() {
+        for margin in [1e8, -1e8, 1e300, -1e300] {
+            assert!(MarginLoss::Logistic.value(margin).is_finite());
+            assert!((0.0..=1.0).contains(&MarginLoss::Logistic.steepness(margin)));
+        }
     }
 }

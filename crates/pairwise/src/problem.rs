@@ -1,9 +1,8 @@
 //! What is to be learned, in public terms.
 
 use crate::domain::norm_up;
-use crate::loss::logistic;
-use crate::{Constants, Domain, Loss, Sensitivity};
-use pairdp_units::directed::{down, up_by};
+use crate::{Constants, Domain, MarginLoss, MetricLoss, PointLoss, Sensitivity};
+use pairdp_units::directed::{larger, up_by};
 use pairdp_units::{Hint, ReplaceOne};
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +10,22 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProblemError {
-    /// A bound must be finite and positive.
-    #[error("the {what} must be a finite number above 0, not {value}")]
-    Bound {
+    /// A number out of range.
+    #[error("the {what} must be {range}, not {value}")]
+    Range {
         /// Which number.
         what: &'static str,
+        /// What is accepted.
+        range: &'static str,
         /// What was given.
         value: f64,
     },
+    /// The loss has no bounded slope on an unbounded domain.
+    #[error("this loss has no Lipschitz constant on the whole space, so no noise would suffice")]
+    NotLipschitz,
+    /// Matrices for metrics, vectors for scores.
+    #[error("this domain holds matrices, and the objective has a vector of weights")]
+    MatrixDomain,
     /// A pair needs two records.
     #[error("pairwise learning needs at least 2 records, not {0}")]
     TooFewRecords(usize),
@@ -27,64 +34,174 @@ pub enum ProblemError {
 impl Hint for ProblemError {
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Bound { .. } => Some("1 is a sensible value".into()),
+            Self::Range { .. } => Some("1 is a sensible size for a bound".into()),
+            Self::NotLipschitz => Some("bound the parameters by a ball".into()),
+            Self::MatrixDomain => Some("use a ball".into()),
             Self::TooFewRecords(_) => None,
         }
     }
 }
 
-/// A bipartite ranking problem: minimise the mean of φ(w·(x − x')) over pairs of a positive record x and a
-/// negative record x', normalised by all n(n−1) ordered pairs.
-///
-/// Why this normaliser and not n₊n₋: the class counts are private, and dividing by them would make the
-/// sensitivity as large as the gradient itself when a class has one member (`proofs/ranking_sensitivity.md`).
+/// Whose labels count as part of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Labels {
+    /// Replacing a record may change its label.
+    #[default]
+    Private,
+    /// Labels are known to everyone: neighbours differ in features only.
+    Public,
+}
+
+/// The normalisation of the ranking risk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RankingForm {
+    /// φ(w·(x − x')) for a positive x and a negative x': each pair once.
+    Indicator,
+    /// φ((y − y')w·(x − x')), y = ±1: each pair twice, at twice the margin (Kang et al., Xue et al.).
+    Symmetric,
+}
+
+/// The mean of what is minimised.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Objective {
+    /// Over all n(n−1) ordered pairs, of a loss of the margin between a positive and a negative record.
+    ///
+    /// Why n(n−1) and not n₊n₋: the class counts are private, and dividing by them would make the sensitivity
+    /// as large as the gradient itself when a class has one member (`proofs/ranking_sensitivity.md`).
+    Ranking {
+        /// How often a pair counts.
+        form: RankingForm,
+        /// The loss of its margin.
+        loss: MarginLoss,
+    },
+    /// Over all n(n−1) ordered pairs, of a loss of their squared Mahalanobis distance.
+    Metric {
+        /// The loss of the distance.
+        loss: MetricLoss,
+    },
+    /// Over all n records, of a loss of the score and the target.
+    Pointwise {
+        /// The loss of a record.
+        loss: PointLoss,
+    },
+}
+
+/// A risk, the domain it is minimised over, and the public bounds on records.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "RawProblem", into = "RawProblem")]
 pub struct Problem {
-    loss: Loss,
+    objective: Objective,
     domain: Domain,
     feature_bound: f64,
+    ridge: f64,
+    labels: Labels,
 }
 
 /// A problem as written in a file, before its numbers are checked.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawProblem {
-    loss: Loss,
+    objective: Objective,
     domain: Domain,
     feature_bound: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    ridge: f64,
+    labels: Labels,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(ridge: &f64) -> bool {
+    *ridge == 0.0
 }
 
 impl TryFrom<RawProblem> for Problem {
     type Error = ProblemError;
     fn try_from(raw: RawProblem) -> Result<Self, ProblemError> {
-        Self::new(raw.loss, raw.domain, raw.feature_bound)
+        Ok(Self::new(raw.objective, raw.domain, raw.feature_bound)?
+            .with_ridge(raw.ridge)?
+            .with_labels(raw.labels))
     }
 }
 
 impl From<Problem> for RawProblem {
-    fn from(problem: Problem) -> Self {
-        Self { loss: problem.loss, domain: problem.domain, feature_bound: problem.feature_bound }
+    fn from(p: Problem) -> Self {
+        let Problem { objective, domain, feature_bound, ridge, labels } = p;
+        Self { objective, domain, feature_bound, ridge, labels }
     }
 }
 
 impl Problem {
-    /// `feature_bound` is κ, the largest norm of a record's features.
+    /// A problem with private labels and no ridge; `feature_bound` is κ, the largest norm of a
+    /// record's features.
+    ///
+    /// ```
+    /// use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm};
+    ///
+    /// let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
+    /// let problem = Problem::new(objective, Domain::Ball { radius: 1.0 }, 1.0)?;
+    /// assert!((problem.constants().gradient_bound - 2.0 / (1.0 + (-2.0_f64).exp())).abs() < 1e-12);
+    /// # Ok::<(), pairdp_pairwise::ProblemError>(())
+    /// ```
     ///
     /// # Errors
-    /// [`ProblemError::Bound`] when κ or the radius is not a finite positive number.
-    pub fn new(loss: Loss, domain: Domain, feature_bound: f64) -> Result<Self, ProblemError> {
-        for (what, value) in [("feature bound", feature_bound), ("radius", domain.radius())] {
-            if !(value.is_finite() && value > 0.0) {
-                return Err(ProblemError::Bound { what, value });
-            }
+    /// [`ProblemError`] when a number is out of range or the loss is not Lipschitz on the domain.
+    pub fn new(objective: Objective, domain: Domain, feature_bound: f64) -> Result<Self, ProblemError> {
+        positive("feature bound", feature_bound)?;
+        if domain != Domain::Whole {
+            positive("radius", domain.radius())?;
         }
-        Ok(Self { loss, domain, feature_bound })
+        if domain.is_psd() && !matches!(objective, Objective::Metric { .. }) {
+            return Err(ProblemError::MatrixDomain);
+        }
+        let (lipschitz_everywhere, exponent) = match objective {
+            Objective::Ranking { loss, .. } | Objective::Pointwise { loss: PointLoss::Margin(loss) } => {
+                match loss {
+                    MarginLoss::Hinge | MarginLoss::Logistic => (true, None),
+                    MarginLoss::Squared => (false, None),
+                    MarginLoss::QHinge { q } => (false, Some((q, q < 2.0))),
+                }
+            }
+            Objective::Metric { .. } => (true, None),
+            Objective::Pointwise { loss: PointLoss::Residual { q, target_bound } } => {
+                positive("target bound", target_bound)?;
+                (false, Some((q, q <= 2.0)))
+            }
+        };
+        if let Some((q, small_enough)) = exponent
+            && !(q > 1.0 && small_enough)
+        {
+            let range = "above 1 and below 2 (for residuals, at most 2)";
+            return Err(ProblemError::Range { what: "exponent q", range, value: q });
+        }
+        if domain == Domain::Whole && !lipschitz_everywhere {
+            return Err(ProblemError::NotLipschitz);
+        }
+        Ok(Self { objective, domain, feature_bound, ridge: 0.0, labels: Labels::Private })
     }
 
-    /// The scalar loss.
-    pub fn loss(self) -> Loss {
-        self.loss
+    /// The same plus (λ/2)‖w‖².
+    ///
+    /// # Errors
+    /// [`ProblemError::Range`] unless λ is finite and at least 0.
+    pub fn with_ridge(self, ridge: f64) -> Result<Self, ProblemError> {
+        if ridge.is_finite() && ridge >= 0.0 {
+            return Ok(Self { ridge, ..self });
+        }
+        Err(ProblemError::Range { what: "ridge", range: "a finite number of at least 0", value: ridge })
+    }
+
+    /// The same with labels private or public.
+    #[must_use]
+    pub fn with_labels(self, labels: Labels) -> Self {
+        Self { labels, ..self }
+    }
+
+    /// What is minimised.
+    pub fn objective(self) -> Objective {
+        self.objective
     }
 
     /// Where the parameters live.
@@ -97,30 +214,42 @@ impl Problem {
         self.feature_bound
     }
 
-    /// The worst-case constants over the whole domain.
-    pub fn constants(self) -> Constants {
-        Constants::of(self)
+    /// λ of the ridge (λ/2)‖w‖². It cancels in every sensitivity, being public at a public point.
+    pub fn ridge(self) -> f64 {
+        self.ridge
     }
 
-    /// The largest margin |w·(x − x')| of a pair at parameters of norm at most `norm`: 2κ·norm, rounded up.
-    pub fn margin_bound(self, norm: f64) -> f64 {
-        up_by(2.0 * self.feature_bound * norm, 2.0)
+    /// Whether neighbours may differ in their label.
+    pub fn labels(self) -> Labels {
+        self.labels
     }
 
-    /// The largest steepness −φ' of a pair at parameters of norm at most `norm`, rounded up.
-    ///
-    /// Margins reach ±2κ‖w‖, the steepness falls in the margin, so the bound is attained at −2κ‖w‖.
-    pub fn steepness_bound(self, norm: f64) -> f64 {
-        match self.loss {
-            Loss::Logistic => up_by(logistic(self.margin_bound(norm)), 8.0),
+    /// Number of parameters for records of `columns` features.
+    pub fn parameters(self, columns: usize) -> usize {
+        match self.objective {
+            Objective::Metric { .. } => columns * columns,
+            _ => columns,
         }
     }
 
+    /// Worst-case constants over the whole domain.
+    pub fn constants(self) -> Constants {
+        Constants::of(self, self.domain.radius())
+    }
+
+    /// Worst-case constants over parameters of norm at most `norm`.
+    pub fn constants_within(self, norm: f64) -> Constants {
+        Constants::of(self, norm)
+    }
+
     /// How far replacing one of `n` records can move the gradient of the risk at public parameters of norm at
-    /// most `norm`: 2κ·c/n, where c is the steepness bound there.
+    /// most `norm`: D/n, where D = [`Constants::symmetric_difference`] there.
+    ///
+    /// Taking the constant at the current iterate rather than over the domain is what makes early steps cheap: at
+    /// w = 0 a logistic pair has half its largest steepness.
     ///
     /// # Guarantee
-    /// `proofs/ranking_sensitivity.md`; attained, so there is no tighter bound in these terms.
+    /// `proofs/ranking_sensitivity.md`, `proofs/metric_constants.md`, `proofs/pointwise_constants.md`.
     ///
     /// # Errors
     /// [`ProblemError::TooFewRecords`] below two records.
@@ -128,18 +257,31 @@ impl Problem {
         if n < 2 {
             return Err(ProblemError::TooFewRecords(n));
         }
-        let per_pair = up_by(2.0 * self.feature_bound * self.steepness_bound(norm), 2.0);
-        Ok(Sensitivity::new(up_by(per_pair / n as f64, 1.0)))
+        Ok(Sensitivity::new(up_by(self.constants_within(norm).symmetric_difference / n as f64, 1.0)))
     }
 
-    /// The largest norm that the gradient of the risk can have: at most n₊n₋ ≤ n²/4 of n(n−1) pairs count.
+    /// An upper bound on the norm of the risk's gradient, ridge excluded.
     pub fn gradient_norm_bound(self, norm: f64, n: usize) -> f64 {
-        let share = n as f64 / (4.0 * down(n as f64 - 1.0));
-        up_by(2.0 * self.feature_bound * self.steepness_bound(norm) * share, 4.0)
+        let n = larger(n as f64, 2.0);
+        let gradient = self.constants_within(norm).gradient_bound;
+        let share = match self.objective {
+            // At most n₊n₋ ≤ n²/4 of n(n−1) ordered pairs count, once or twice.
+            Objective::Ranking { form: RankingForm::Indicator, .. } => n / (4.0 * (n - 1.0)),
+            Objective::Ranking { form: RankingForm::Symmetric, .. } => n / (2.0 * (n - 1.0)),
+            _ => 1.0,
+        };
+        up_by(gradient * share, 4.0)
     }
 
     /// The norm of public parameters, rounded up, as the other functions of this type take it.
     pub fn norm(parameters: &[f64]) -> f64 {
         norm_up(parameters)
     }
+}
+
+fn positive(what: &'static str, value: f64) -> Result<(), ProblemError> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(());
+    }
+    Err(ProblemError::Range { what, range: "a finite number above 0", value })
 }

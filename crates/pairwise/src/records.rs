@@ -1,7 +1,49 @@
 //! The private table, in the form that kernels read.
 
-use crate::clip_row;
+use crate::clip::clip_row;
 use pairdp_units::Hint;
+use pairdp_units::directed::{larger, smaller};
+
+/// How a feature is stored. Sums are always taken in `f64`.
+pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
+    /// The value in double precision, exactly.
+    fn wide(self) -> f64;
+    /// The nearest stored value that is not larger in absolute value.
+    fn narrow(value: f64) -> Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+impl Element for f64 {
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+    fn narrow(value: f64) -> Self {
+        value
+    }
+}
+
+impl Element for f32 {
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
+    fn narrow(value: f64) -> Self {
+        let nearest = value as f32;
+        // Towards zero, so that a clipped row stays within its bound.
+        if f64::from(nearest).abs() > value.abs() {
+            if nearest > 0.0 { nearest.next_down() } else { nearest.next_up() }
+        } else {
+            nearest
+        }
+    }
+}
 
 /// A table that has the wrong shape. These are facts about its form, never about its content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -12,7 +54,7 @@ pub enum RecordsError {
     Shape {
         /// Cells given.
         cells: usize,
-        /// Rows expected, from the labels.
+        /// Rows expected, from the targets.
         rows: usize,
         /// Features a row.
         columns: usize,
@@ -28,46 +70,73 @@ impl Hint for RecordsError {
     }
 }
 
-/// Records with features of norm at most κ and a binary label.
+/// Records with features of norm at most κ and a target: ±1 for rankers and classifiers, a class number for metrics,
+/// a real number within ±Y for regression.
 ///
 /// No `Debug`, no `Clone`, no serialisation: records do not travel.
-pub struct Records {
-    features: Vec<f64>,
+pub struct Records<E: Element = f64> {
+    features: Vec<E>,
     columns: usize,
-    positive: Vec<bool>,
+    targets: Vec<f64>,
 }
 
-impl Records {
-    /// Takes a row-major matrix and clips every row to `feature_bound`.
+impl Records<f64> {
+    /// Takes a row-major matrix and clips every row to `feature_bound`; a positive record gets the target +1, a
+    /// negative one −1.
     ///
     /// # Errors
     /// [`RecordsError`] when the shapes do not fit.
     pub fn new(
-        mut features: Vec<f64>,
+        features: Vec<f64>,
         columns: usize,
         positive: Vec<bool>,
+        feature_bound: f64,
+    ) -> Result<Self, RecordsError> {
+        let targets = positive.into_iter().map(|p| if p { 1.0 } else { -1.0 }).collect();
+        Self::with_targets(features, columns, targets, feature_bound)
+    }
+
+    /// The same with class numbers, or with real targets that are already within their public bound.
+    ///
+    /// # Errors
+    /// [`RecordsError`] when the shapes do not fit.
+    pub fn with_targets(
+        mut features: Vec<f64>,
+        columns: usize,
+        targets: Vec<f64>,
         feature_bound: f64,
     ) -> Result<Self, RecordsError> {
         if columns == 0 {
             return Err(RecordsError::NoFeatures);
         }
-        if features.len() != columns * positive.len() {
-            return Err(RecordsError::Shape { cells: features.len(), rows: positive.len(), columns });
+        if features.len() != columns * targets.len() {
+            return Err(RecordsError::Shape { cells: features.len(), rows: targets.len(), columns });
         }
         for row in features.chunks_exact_mut(columns) {
             clip_row(row, feature_bound);
         }
-        Ok(Self { features, columns, positive })
+        Ok(Self { features, columns, targets })
     }
 
+    /// The same table stored in single precision, at half the memory.
+    pub fn to_single(self) -> Records<f32> {
+        Records {
+            features: self.features.into_iter().map(f32::narrow).collect(),
+            columns: self.columns,
+            targets: self.targets,
+        }
+    }
+}
+
+impl<E: Element> Records<E> {
     /// n, which is public under replace-one adjacency.
     pub fn len(&self) -> usize {
-        self.positive.len()
+        self.targets.len()
     }
 
     /// Whether there is no record.
     pub fn is_empty(&self) -> bool {
-        self.positive.is_empty()
+        self.targets.is_empty()
     }
 
     /// Features a record has.
@@ -75,24 +144,27 @@ impl Records {
         self.columns
     }
 
-    /// The features, row by row.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
-        self.features.chunks_exact(self.columns)
+    /// The features, row-major.
+    pub fn features(&self) -> &[E] {
+        &self.features
     }
 
-    /// Which records are positive.
-    pub fn positive(&self) -> &[bool] {
-        &self.positive
+    /// The features of one record.
+    pub fn row(&self, index: usize) -> &[E] {
+        &self.features[index * self.columns..(index + 1) * self.columns]
     }
 
-    /// The score w·x of every record: one function of the record and the parameters, the same code path and
-    /// order of summation for every row, so that one record cannot change another's score by a rounding.
-    pub fn scores(&self, parameters: &[f64]) -> Vec<f64> {
-        self.rows().map(|row| score(row, parameters)).collect()
+    /// The targets.
+    pub fn targets(&self) -> &[f64] {
+        &self.targets
     }
-}
 
-/// w·x, in a fixed order.
-pub fn score(row: &[f64], parameters: &[f64]) -> f64 {
-    row.iter().zip(parameters).map(|(x, w)| x * w).sum()
+    /// Cuts targets off at ±`bound`; what is not a number becomes 0.
+    #[must_use]
+    pub fn clip_targets(mut self, bound: f64) -> Self {
+        for target in &mut self.targets {
+            *target = if target.is_nan() { 0.0 } else { larger(-bound, smaller(*target, bound)) };
+        }
+        self
+    }
 }

@@ -5,7 +5,7 @@ use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::{LearnError, LinearRanker, NoisyGd, PrivateModel, train, verify};
 use pairdp_noise::Secure;
-use pairdp_pairwise::{Domain, Loss, Problem, Records, measure};
+use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records, measure};
 use pairdp_units::Budget;
 use pyo3::prelude::*;
 
@@ -27,7 +27,8 @@ pub(crate) fn fit_ranker(
     step_size: Option<f64>,
 ) -> PyResult<String> {
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
-    let problem = Problem::new(Loss::Logistic, Domain::Ball { radius }, feature_bound).map_err(refused)?;
+    let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
+    let problem = Problem::new(objective, Domain::Ball { radius }, feature_bound).map_err(refused)?;
     let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
     let table = encode(&encoding, &rows)?;
     let positive = positive.as_slice().map_err(|_| shape("labels must be contiguous"))?.to_vec();

@@ -70,7 +70,11 @@ fn train_baseline(cohort: &Path, schema: &Schema, tuning: &Tuning) -> Result<Bas
     let encoding = Encoding::of(schema);
     let table = Table::read_csv(cohort, &encoding, LabelUse::Read(schema.label()))?;
     let records = Records::new(table.features, table.columns, table.positive, problem.feature_bound())?;
-    let plan = NoisyGd::new(300, 8.0 / problem.constants().smoothness, Average::Last)?;
+    let plan = NoisyGd::new(
+        300,
+        NoisyGd::suggested(problem, RECORDS, encoding.dimension(), Budget::new(EPSILON, DELTA)?)?.step_size(),
+        Average::Last,
+    )?;
     let parameters = baseline::gd(problem, &plan, &records)?;
     let label = Some(schema.label().clone());
     let feature_bound = problem.feature_bound();

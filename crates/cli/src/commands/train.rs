@@ -5,7 +5,7 @@ use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, template};
 use pairdp_learn::{LinearRanker, NoisyGd, PrivateModel, train};
 use pairdp_noise::Secure;
-use pairdp_pairwise::{Domain, Loss, Problem, Records};
+use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_units::Budget;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,8 @@ pub(crate) fn train_file(
 }
 
 pub(crate) fn problem(tuning: &Tuning) -> Result<Problem, Failure> {
-    Ok(Problem::new(Loss::Logistic, Domain::Ball { radius: tuning.radius }, tuning.feature_bound)?)
+    let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
+    Ok(Problem::new(objective, Domain::Ball { radius: tuning.radius }, tuning.feature_bound)?)
 }
 
 /// What was typed, or what suits the public facts.

@@ -13,7 +13,7 @@ fn paths(text: &str) -> Vec<String> {
 
 #[test]
 fn every_path_that_the_documents_name_exists() {
-    for (document, least) in [("ARCHITECTURE.md", 20), ("CONTRIBUTING.md", 2), ("README.md", 2)] {
+    for (document, least) in [("ARCHITECTURE.md", 20), ("CONTRIBUTING.md", 1), ("README.md", 2)] {
         let text = std::fs::read_to_string(root().join(document)).unwrap();
         let named = paths(&text);
         assert!(named.len() >= least, "{document} names only {named:?}");

@@ -1,51 +1,68 @@
-//! The definition, term by term: O(n₊n₋) time. The oracle for every faster kernel.
+//! The definition, term by term: the oracle for every faster kernel.
 
-use crate::{Problem, Records};
-use pairdp_units::directed::{smaller, up_by};
+use super::rows::score;
+use super::single::{pair_gradient, quadratic_form, record_gradient, same_class};
+use crate::{Element, Objective, Problem, RankingForm, Records};
 
-/// The gradient of the pairwise risk at `parameters`.
-///
-/// Computed from the *computed* scores and steepnesses, the latter cut off at the bound that the sensitivity uses:
-/// what remains between this result and the query that the sensitivity is about is the rounding of sums, which
-/// [`error_bound`] bounds. One class only gives a zero gradient.
-pub fn ranking_gradient(problem: Problem, records: &Records, parameters: &[f64]) -> Vec<f64> {
-    let charges = charges(problem, records, parameters);
-    let n = records.len() as f64;
-    let mut gradient = vec![0.0; records.columns()];
-    for (row, charge) in records.rows().zip(&charges) {
-        for (sum, x) in gradient.iter_mut().zip(row) {
-            *sum -= charge * x;
+/// The gradient of the mean loss by adding up every pair (or record): O(n²d).
+pub fn gradient<E: Element>(problem: Problem, records: &Records<E>, w: &[f64]) -> Vec<f64> {
+    let n = records.len();
+    let mut sum = vec![0.0; w.len()];
+    let mut term = vec![0.0; w.len()];
+    let mut add = |term: &[f64]| sum.iter_mut().zip(term).for_each(|(s, t)| *s += t);
+    if let Objective::Pointwise { .. } = problem.objective() {
+        for i in 0..n {
+            record_gradient(problem, records, i, w, &mut term);
+            add(&term);
+        }
+        return mean(sum, n as f64);
+    }
+    for i in 0..n {
+        for j in (0..n).filter(|j| *j != i) {
+            pair_gradient(problem, records, (i, j), w, &mut term);
+            add(&term);
         }
     }
-    for value in &mut gradient {
-        *value /= n * (n - 1.0);
-    }
-    gradient
+    mean(sum, n as f64 * (n as f64 - 1.0))
 }
 
-/// c_i = Σ steepness of the pairs of record i, negative for negative records.
-fn charges(problem: Problem, records: &Records, parameters: &[f64]) -> Vec<f64> {
-    let scores = records.scores(parameters);
-    let ceiling = problem.steepness_bound(Problem::norm(parameters));
-    let positive = records.positive();
-    let mut charges = vec![0.0; scores.len()];
-    for i in (0..scores.len()).filter(|&i| positive[i]) {
-        for j in (0..scores.len()).filter(|&j| !positive[j]) {
-            let steepness = smaller(problem.loss().steepness(scores[i] - scores[j]), ceiling);
-            charges[i] += steepness;
-            charges[j] -= steepness;
-        }
+/// The mean loss by adding up every pair (or record).
+pub fn risk<E: Element>(problem: Problem, records: &Records<E>, w: &[f64]) -> f64 {
+    let n = records.len();
+    let target = |i: usize| records.targets()[i];
+    let point = |i: usize| score(records.row(i), w);
+    let pair =
+        |i: usize, j: usize| match problem.objective() {
+            Objective::Ranking { form: RankingForm::Indicator, loss } => {
+                if target(i) > 0.0 && target(j) < 0.0 { loss.value(point(i) - point(j)) } else { 0.0 }
+            }
+            Objective::Ranking { form: RankingForm::Symmetric, loss } => {
+                loss.value((target(i) - target(j)) * (point(i) - point(j)))
+            }
+            Objective::Metric { loss } => {
+                let v: Vec<f64> =
+                    records.row(i).iter().zip(records.row(j)).map(|(a, b)| a.wide() - b.wide()).collect();
+                loss.value(quadratic_form(&v, w), same_class(target(i), target(j)))
+            }
+            Objective::Pointwise { .. } => 0.0,
+        };
+    if let Objective::Pointwise { loss } = problem.objective() {
+        let sum: f64 = (0..n).map(|i| loss.value(point(i), target(i))).sum();
+        return if n > 0 { sum / n as f64 } else { 0.0 };
     }
-    charges
+    if n < 2 {
+        return 0.0;
+    }
+    let sum: f64 = (0..n)
+        .flat_map(|i| (0..n).filter(move |j| *j != i).map(move |j| (i, j)))
+        .map(|(i, j)| pair(i, j))
+        .sum();
+    sum / (n as f64 * (n as f64 - 1.0))
 }
 
-/// How far, in Euclidean norm, [`ranking_gradient`] can be from the exact sum over the computed steepnesses.
-///
-/// A sum of N floats has error at most (N−1)·2⁻⁵³·Σ|terms| in any order (first order; the second is covered by
-/// using 2⁻⁵² for the unit). Charges are sums of up to n terms, the gradient is a sum of n products, Σ|c_i| is
-/// at most 2·n²/4·c, and every row has norm at most κ: together (2n + 4)·2⁻⁵³·κ·c·n/(2(n−1)).
-pub fn error_bound(problem: Problem, norm: f64, n: usize) -> f64 {
-    let n = n as f64;
-    let terms = (2.0 * n + 4.0) * f64::EPSILON;
-    up_by(terms * problem.feature_bound() * problem.steepness_bound(norm) * n / (2.0 * (n - 1.0)), 8.0)
+fn mean(mut sum: Vec<f64>, count: f64) -> Vec<f64> {
+    if count > 0.0 {
+        sum.iter_mut().for_each(|value| *value /= count);
+    }
+    sum
 }

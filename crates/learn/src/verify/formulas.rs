@@ -1,0 +1,122 @@
+//! The constants of every problem, written out a second time for verification: plain formulas, no outward rounding,
+//! and none of the code that calibrated the noise.
+//!
+//! Legend: κ bounds the features, Y the targets, r = `norm` the parameters; σ is the logistic function.
+
+use pairdp_pairwise::{Labels, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm};
+
+/// The sensitivity as a formula, for the reader.
+pub(super) fn relation(problem: Problem) -> &'static str {
+    match problem.objective() {
+        Objective::Ranking { form: RankingForm::Indicator, .. } => {
+            "Δ_t = 2κ·sup|φ'|/n over margins within ±2κ‖w_t‖"
+        }
+        Objective::Ranking { form: RankingForm::Symmetric, .. } => {
+            "Δ_t = 8κ·sup|φ'|/n over margins within ±4κ‖w_t‖"
+        }
+        Objective::Metric { .. } => "Δ_t = 8κ²·(steepest pull + steepest push)/n at ‖W_t‖",
+        Objective::Pointwise { .. } => "Δ_t = max_θ 2κ·sinθ·|φ'|(κ‖w_t‖cosθ)/n",
+    }
+}
+
+pub(super) fn kernel(problem: Problem) -> &'static str {
+    match problem.objective() {
+        Objective::Ranking { .. } => "charges/1",
+        Objective::Metric { .. } => "tiles/1",
+        Objective::Pointwise { .. } => "rows/1",
+    }
+}
+
+fn sigmoid(t: f64) -> f64 {
+    1.0 / (1.0 + (-t).exp())
+}
+
+fn steepest(loss: MarginLoss, reach: f64) -> f64 {
+    match loss {
+        MarginLoss::Hinge => 1.0,
+        MarginLoss::Logistic => sigmoid(reach),
+        MarginLoss::Squared => 2.0 + 2.0 * reach,
+        MarginLoss::QHinge { q } => q * (1.0 + reach).powf(q - 1.0),
+    }
+}
+
+/// The steepest pull of a pair of one class and push of a pair of two.
+fn pull_and_push(problem: Problem, loss: MetricLoss, norm: f64) -> (f64, f64) {
+    let reach = 4.0 * problem.feature_bound().powi(2) * norm;
+    match loss {
+        MetricLoss::Hinge => (1.0, 1.0),
+        MetricLoss::Logistic if problem.domain().is_psd() => (sigmoid(reach - 1.0), sigmoid(1.0)),
+        MetricLoss::Logistic => (sigmoid(reach - 1.0), sigmoid(1.0 + reach)),
+    }
+}
+
+fn greater(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// D_sym: n times the sensitivity.
+pub(super) fn difference(problem: Problem, norm: f64) -> f64 {
+    let kappa = problem.feature_bound();
+    match problem.objective() {
+        Objective::Ranking { form: RankingForm::Indicator, loss } => {
+            2.0 * kappa * steepest(loss, 2.0 * kappa * norm)
+        }
+        Objective::Ranking { form: RankingForm::Symmetric, loss } => {
+            8.0 * kappa * steepest(loss, 4.0 * kappa * norm)
+        }
+        Objective::Metric { loss } => {
+            let (pull, push) = pull_and_push(problem, loss, norm);
+            let pair = if problem.labels() == Labels::Public { greater(pull, push) } else { pull + push };
+            8.0 * kappa * kappa * pair
+        }
+        Objective::Pointwise { loss } => {
+            let slope = |score: f64| match loss {
+                PointLoss::Margin(loss) => steepest(loss, score),
+                PointLoss::Residual { q, target_bound } => q * (target_bound + score).powf(q - 1.0),
+            };
+            if norm.is_infinite() {
+                return 2.0 * kappa * slope(norm);
+            }
+            // A fine grid: within 10⁻⁷ of the maximum of a smooth function.
+            let angle = |k: u32| f64::from(k) * std::f64::consts::FRAC_PI_2 / 20_000.0;
+            (0..=20_000)
+                .map(|k| 2.0 * kappa * angle(k).sin() * slope(kappa * norm * angle(k).cos()))
+                .fold(0.0, greater)
+        }
+    }
+}
+
+/// The largest gradient of the risk that any table of n records can have.
+pub(super) fn largest_gradient(problem: Problem, norm: f64, n: usize) -> f64 {
+    let kappa = problem.feature_bound();
+    let n = n as f64;
+    match problem.objective() {
+        Objective::Ranking { form, loss } => {
+            let (length, share) = match form {
+                RankingForm::Indicator => (2.0 * kappa, n / (4.0 * (n - 1.0))),
+                RankingForm::Symmetric => (4.0 * kappa, n / (2.0 * (n - 1.0))),
+            };
+            length * steepest(loss, length * norm) * share
+        }
+        Objective::Metric { loss } => {
+            let (pull, push) = pull_and_push(problem, loss, norm);
+            4.0 * kappa * kappa * greater(pull, push)
+        }
+        Objective::Pointwise { loss: PointLoss::Margin(loss) } => kappa * steepest(loss, kappa * norm),
+        Objective::Pointwise { loss: PointLoss::Residual { q, target_bound } } => {
+            kappa * q * (target_bound + kappa * norm).powf(q - 1.0)
+        }
+    }
+}
+
+/// Roundings that a term of the computed gradient passes through: `proofs/kernels.md`.
+pub(super) fn roundings(problem: Problem, n: usize, features: usize) -> f64 {
+    let block = n.div_ceil(64).clamp(1024, 131_072);
+    let depth = n.min(512) + block.div_ceil(512) + n.div_ceil(block) + 16;
+    let count = match problem.objective() {
+        Objective::Ranking { .. } => 2 * (block + n.div_ceil(block) + 4096) + depth,
+        Objective::Metric { .. } => 2 * n + 4 * features + 64,
+        Objective::Pointwise { .. } => depth,
+    };
+    count as f64
+}

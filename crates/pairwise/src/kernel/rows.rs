@@ -1,0 +1,109 @@
+//! The two passes over the table: scores, and weighted sums of rows.
+//!
+//! The loops are written so that the compiler can use the widest vector registers that the machine has (chosen at run
+//! time by `pulp`), without fused operations: the same additions in the same order everywhere.
+
+use super::blocks::{self, Par, SUB_BLOCK};
+use crate::{Element, Records};
+use pulp::Arch;
+use std::ops::Range;
+
+/// Independent partial sums of a dot product.
+const LANES: usize = 8;
+
+/// w·x, in a fixed order that depends on the length alone: one record cannot change another's score by a rounding.
+#[inline(always)]
+pub fn score<E: Element>(row: &[E], parameters: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let mut row_chunks = row.chunks_exact(LANES);
+    let mut parameter_chunks = parameters.chunks_exact(LANES);
+    for (x, w) in (&mut row_chunks).zip(&mut parameter_chunks) {
+        for k in 0..LANES {
+            sums[k] += x[k].wide() * w[k];
+        }
+    }
+    for (sum, (x, w)) in sums.iter_mut().zip(row_chunks.remainder().iter().zip(parameter_chunks.remainder()))
+    {
+        *sum += x.wide() * w;
+    }
+    ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]))
+}
+
+/// `scale`·w·x for every record, cut off at ±`bound` (which rounding could exceed).
+pub(crate) fn scores<E: Element>(
+    records: &Records<E>,
+    parameters: &[f64],
+    scale: f64,
+    bound: f64,
+    par: Par,
+) -> Vec<f64> {
+    let mut scores = vec![0.0; records.len()];
+    let columns = records.columns();
+    blocks::fill(&mut scores, par, |range, out| {
+        let rows = &records.features()[range.start * columns..range.end * columns];
+        Arch::new().dispatch(|| score_block(rows, columns, parameters, scale, bound, out));
+    });
+    scores
+}
+
+#[inline(always)]
+fn score_block<E: Element>(rows: &[E], columns: usize, w: &[f64], scale: f64, bound: f64, out: &mut [f64]) {
+    for (value, row) in out.iter_mut().zip(rows.chunks_exact(columns)) {
+        let score = scale * score(row, w);
+        *value = if score > bound {
+            bound
+        } else if score < -bound {
+            -bound
+        } else {
+            score
+        };
+    }
+}
+
+/// Σ weight(i)·x_i, where `weights` fills the weights of a range of rows.
+pub(crate) fn weighted_sum<E: Element>(
+    records: &Records<E>,
+    weights: impl Fn(Range<usize>, &mut [f64]) + Sync + Send,
+    par: Par,
+) -> Vec<f64> {
+    let columns = records.columns();
+    let parts = blocks::map(records.len(), par, |range| {
+        let mut total = vec![0.0; columns];
+        let mut part = vec![0.0; columns];
+        let mut buffer = [0.0; SUB_BLOCK];
+        let mut start = range.start;
+        while start < range.end {
+            let end = range.end.min(start + SUB_BLOCK);
+            let weight = &mut buffer[..end - start];
+            weights(start..end, weight);
+            part.fill(0.0);
+            let rows = &records.features()[start * columns..end * columns];
+            Arch::new().dispatch(|| add_rows(rows, columns, weight, &mut part));
+            blocks::add(&mut total, &part);
+            start = end;
+        }
+        total
+    });
+    if parts.is_empty() { vec![0.0; columns] } else { blocks::sum(parts) }
+}
+
+/// Four rows at a time, so that the sums are loaded and stored a quarter as often.
+#[inline(always)]
+fn add_rows<E: Element>(rows: &[E], columns: usize, weights: &[f64], out: &mut [f64]) {
+    const TOGETHER: usize = 4;
+    let mut row_chunks = rows.chunks_exact(TOGETHER * columns);
+    let mut weight_chunks = weights.chunks_exact(TOGETHER);
+    for (four, c) in (&mut row_chunks).zip(&mut weight_chunks) {
+        let (a, rest) = four.split_at(columns);
+        let (b, rest) = rest.split_at(columns);
+        let (e, f) = rest.split_at(columns);
+        for ((((sum, a), b), e), f) in out.iter_mut().zip(a).zip(b).zip(e).zip(f) {
+            *sum += (c[0] * a.wide() + c[1] * b.wide()) + (c[2] * e.wide() + c[3] * f.wide());
+        }
+    }
+    for (row, c) in row_chunks.remainder().chunks_exact(columns).zip(weight_chunks.remainder()) {
+        for (sum, x) in out.iter_mut().zip(row) {
+            *sum += c * x.wide();
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The gradient of one term, for stochastic steps: O(d) for scores, O(d²) for metrics.
+
+use super::rows::score;
+use crate::{Element, Objective, PointLoss, Problem, RankingForm, Records};
+use pairdp_units::directed::smaller;
+
+/// Sets `out` to the gradient of the ordered pair (i, j). Pairs without a loss, and i = j, give 0.
+///
+/// # Panics
+/// For pointwise objectives, which have no pairs, and if `out` has the wrong length: mistakes of the caller.
+pub fn pair_gradient<E: Element>(
+    problem: Problem,
+    records: &Records<E>,
+    (i, j): (usize, usize),
+    w: &[f64],
+    out: &mut [f64],
+) {
+    assert_eq!(out.len(), w.len(), "one entry for each parameter");
+    out.fill(0.0);
+    let (a, b) = (records.row(i), records.row(j));
+    let (first, second) = (records.targets()[i], records.targets()[j]);
+    match problem.objective() {
+        Objective::Ranking { form, loss } => {
+            let scale = match form {
+                RankingForm::Indicator if first > 0.0 && second < 0.0 => 1.0,
+                RankingForm::Indicator => return,
+                RankingForm::Symmetric => first - second,
+            };
+            if scale == 0.0 {
+                return;
+            }
+            // The difference of two computed scores: a function of each record and w.
+            let margin = scale * (score(a, w) - score(b, w));
+            let steepest = problem.constants_within(Problem::norm(w)).gradient_bound;
+            let steepness =
+                smaller(loss.steepness(margin), steepest / (scale.abs() * 2.0 * problem.feature_bound()));
+            for ((value, x), y) in out.iter_mut().zip(a).zip(b) {
+                *value = -steepness * scale * (x.wide() - y.wide());
+            }
+        }
+        Objective::Metric { loss } => {
+            let v: Vec<f64> = a.iter().zip(b).map(|(x, y)| x.wide() - y.wide()).collect();
+            let slope = loss.slope(quadratic_form(&v, w), same_class(first, second));
+            for (row, x) in out.chunks_exact_mut(v.len()).zip(&v) {
+                row.iter_mut().zip(&v).for_each(|(value, y)| *value = slope * x * y);
+            }
+        }
+        Objective::Pointwise { .. } => panic!("a pointwise objective has no pairs"),
+    }
+}
+
+/// Sets `out` to the gradient of record i.
+///
+/// # Panics
+/// For pairwise objectives: a mistake of the caller.
+pub fn record_gradient<E: Element>(
+    problem: Problem,
+    records: &Records<E>,
+    i: usize,
+    w: &[f64],
+    out: &mut [f64],
+) {
+    let Objective::Pointwise { loss } = problem.objective() else {
+        panic!("a pairwise objective has no gradient of one record");
+    };
+    let slope = point_slope(loss, records, i, w);
+    for (value, x) in out.iter_mut().zip(records.row(i)) {
+        *value = slope * x.wide();
+    }
+}
+
+fn point_slope<E: Element>(loss: PointLoss, records: &Records<E>, i: usize, w: &[f64]) -> f64 {
+    loss.slope(score(records.row(i), w), records.targets()[i])
+}
+
+/// vᵀWv.
+pub(crate) fn quadratic_form(v: &[f64], w: &[f64]) -> f64 {
+    w.chunks_exact(v.len()).zip(v).map(|(row, x)| x * score(row, v)).sum()
+}
+
+/// Class numbers are small whole numbers, stored exactly.
+#[expect(clippy::float_cmp, reason = "whole numbers")]
+pub(crate) fn same_class(a: f64, b: f64) -> bool {
+    a == b
+}
