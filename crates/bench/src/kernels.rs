@@ -132,7 +132,7 @@ fn metric(report: &mut Report) {
     );
     let mut c = Mat::<f64>::zeros(side, side);
     let gemm = best_seconds(10, || {
-        matmul(c.as_mut(), faer::Accum::Replace, a.as_ref(), b.as_ref(), 1.0, faer::Par::Seq)
+        matmul(c.as_mut(), faer::Accum::Replace, a.as_ref(), b.as_ref(), 1.0, faer::Par::Seq);
     });
     let gemm_rate = 2.0 * (side as f64).powi(3) / gemm;
     // The naive twin, to show that the tiles compute the same.

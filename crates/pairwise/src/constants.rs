@@ -1,7 +1,7 @@
 //! Worst-case constants of a problem, in closed form.
 //!
 //! Legend: κ bounds the features, r the norm of the parameters, σ is the logistic function; Y bounds regression
-//! targets. All constants are rounded up. `proofs/` has a note for each family, and `tests/constants.rs` searches
+//! targets. All constants are rounded up. The folder `proofs` has a note for each family, and `tests/constants.rs` searches
 //! for records and parameters that exceed them.
 
 mod margin;

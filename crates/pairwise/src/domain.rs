@@ -67,7 +67,7 @@ impl Domain {
             Self::PsdBall { radius } => {
                 // The nearest point of a cone within a ball is the ball's nearest point to the cone's.
                 psd::project_eigenvalues(point, |values| {
-                    values.iter_mut().for_each(|v| *v = larger(*v, 0.0))
+                    values.iter_mut().for_each(|v| *v = larger(*v, 0.0));
                 });
                 crate::clip_row(point, radius);
             }

@@ -8,10 +8,9 @@ use super::blocks::{self, Par};
 use pairdp_units::directed::{larger, smaller};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Buckets that lead to a place in the sorted class, at most.
-const MOST_BUCKETS: usize = 1 << 16;
+const MOST_BUCKETS: usize = 1 << 20;
 
 /// Charges of all records.
 pub(super) struct Counts {
@@ -28,26 +27,32 @@ impl Counts {
         let is_sorted = |i: usize| (targets[i] > 0.0) == sorted_is_positive;
         let sorted =
             Sorted::new((0..scores.len()).filter(|i| is_sorted(*i)).map(|i| sign * scores[i]), bound, par);
-        let marks: Vec<AtomicU32> = (0..=sorted.values.len()).map(|_| AtomicU32::new(0)).collect();
         let mut charges = vec![0.0; scores.len()];
-        blocks::fill(&mut charges, par, |range, out| {
-            for (charge, i) in out.iter_mut().zip(range).filter(|(_, i)| !is_sorted(*i)) {
+        let look_up = |(first, out): (usize, &mut [f64])| {
+            let mut marks = vec![0_u32; sorted.values.len() + 1];
+            for (charge, i) in out.iter_mut().zip(first..).filter(|(_, i)| !is_sorted(*i)) {
                 let count = sorted.pairs_with(sign * scores[i]);
-                marks[count].fetch_add(1, Ordering::Relaxed);
+                marks[count] += 1;
                 *charge = -sign * count as f64;
             }
-        });
+            marks
+        };
+        // Marks are whole numbers, so they may be added in any order and any number of parts.
+        let parts: Vec<Vec<u32>> = match par {
+            Par::Sequential => vec![look_up((0, &mut charges))],
+            Par::Parallel => {
+                let length = scores.len().div_ceil(rayon::current_num_threads()).max(1);
+                let chunks = charges.par_chunks_mut(length).enumerate();
+                chunks.map(|(chunk, out)| look_up((chunk * length, out))).collect()
+            }
+        };
         // A member of rank r pairs with every y whose count exceeds r.
         let mut above = 0;
-        let mut pairs: Vec<f64> = marks[1..]
-            .iter()
-            .rev()
-            .map(|m| {
-                above += u64::from(m.load(Ordering::Relaxed));
-                above as f64
-            })
-            .collect();
-        pairs.reverse();
+        let mut pairs = vec![0.0; sorted.values.len()];
+        for rank in (0..pairs.len()).rev() {
+            above += parts.iter().map(|marks| u64::from(marks[rank + 1])).sum::<u64>();
+            pairs[rank] = above as f64;
+        }
         blocks::fill(&mut charges, par, |range, out| {
             for (charge, i) in out.iter_mut().zip(range).filter(|(_, i)| is_sorted(*i)) {
                 *charge = sign * pairs[sorted.rank(sign * scores[i])];

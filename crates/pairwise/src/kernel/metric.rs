@@ -196,8 +196,8 @@ fn hinge_slope(distance: f64, same: bool) -> f64 {
 fn logistic_slope(distance: f64, same: bool) -> f64 {
     let z = distance - 1.0;
     let e = exp_of_negative(-z.abs());
-    let small = e / (1.0 + e);
     let large = 1.0 / (1.0 + e);
+    let small = e * large;
     let pull = if z > 0.0 { large } else { small };
     let push = if z > 0.0 { -small } else { -large };
     if same { pull } else { push }
