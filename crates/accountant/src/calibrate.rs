@@ -4,18 +4,16 @@
 //! [`crate::account`] recomputes it.
 
 use crate::account::{delta_for, epsilon_for};
-use crate::contour;
+use crate::composition;
 use crate::event::Event;
 use crate::gaussian;
 use crate::moments::Term;
 use crate::pair::Pair;
 use crate::plan::alternatives;
+use crate::pld::{COARSE, FINE};
 use crate::AccountantError;
 use pairdp_units::directed::{larger, smaller, up_by};
 use pairdp_units::{Budget, Delta, Epsilon};
-
-/// Accuracy of log δ while searching.
-const SEARCH: f64 = 1e-5;
 
 /// The factor by which to scale every Gaussian noise of `event` so that it satisfies `budget`, rounded up.
 ///
@@ -76,47 +74,53 @@ fn certify(event: &Event, budget: Budget, factor: &mut f64) -> Result<(), Accoun
     Err(AccountantError::NotBracketed(budget))
 }
 
-/// The factor at which the contour's δ meets the budget, for the worst alternative.
+/// The factor at which δ meets the budget for the worst alternative, on a grid of the given coarseness.
+///
+/// log δ falls with log noise: a bracket first, then regula falsi with the Illinois rule.
 fn search(event: &Event, budget: Budget) -> Result<f64, AccountantError> {
-    let (epsilon, log_delta) = (budget.epsilon.get(), budget.delta.get().ln());
-    let mut tilt = 1.0;
-    let mut gap = |log_factor: f64, accuracy: f64| -> Result<f64, AccountantError> {
+    let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
+    let gap = |log_factor: f64, excess: f64| -> Result<f64, AccountantError> {
         let mut worst = f64::NEG_INFINITY;
         for alternative in alternatives(&event.scaled(log_factor.exp())?)? {
-            // Far outside its range the engine gives up: too little noise then, and the search goes on.
-            let value = contour::log_delta(&alternative.upper, epsilon, log_delta, tilt, accuracy);
-            if let Ok(value) = value {
-                tilt = value.tilt;
-                worst = larger(worst, value.log_delta - log_delta);
-            }
+            // Where the engine gives up there is too little noise by far.
+            let value = composition::log_delta(&alternative.upper, epsilon, delta, excess)
+                .ok()
+                .filter(|value| !value.is_nan())
+                .unwrap_or(0.0);
+            worst = larger(worst, value - delta.ln());
         }
-        Ok(if worst.is_finite() { worst } else { 5.0 })
+        Ok(worst)
     };
-    // Bracket upward from little noise: δ falls with the noise.
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     let (mut at_low, mut at_high) = (0.0, 0.0);
     let mut here = start(event, budget)?;
     for _ in 0..80 {
-        let value = gap(here, 1e-2)?;
+        let value = gap(here, COARSE)?;
+        let stride = if value.abs() < 3.0 { 0.1 } else { 0.4 };
         if value > 0.0 {
             (low, at_low) = (here, value);
-            here = if high.is_finite() { 0.5 * (low + high) } else { here + 0.4 };
+            here += stride;
         } else {
             (high, at_high) = (here, value);
-            here = if low.is_finite() { 0.5 * (low + high) } else { here - 0.4 };
+            here -= stride;
         }
-        if high - low < 0.5 {
+        if low.is_finite() && high.is_finite() {
             break;
         }
     }
-    if !(high - low < 0.5) {
+    if !(high - low < 1.0) {
         return Err(AccountantError::NotBracketed(budget));
     }
     for _ in 0..40 {
         let middle = smaller(larger(high - at_high * (high - low) / (at_high - at_low), low), high);
-        let value = gap(middle, SEARCH)?;
-        if value.abs() < 1e-5 || high - low < 1e-9 {
-            return Ok(middle.exp());
+        let value = gap(middle, COARSE)?;
+        if value.abs() < 0.1 || high - low < 1e-7 {
+            // A fine grid adds less to δ than a coarse one; the local slope turns the difference into noise.
+            let slope = (gap(middle + 2e-3, COARSE)? - value) / 2e-3;
+            let first = middle - value / slope;
+            let fine = gap(first, FINE)?;
+            // A touch more than needed saves a second certificate.
+            return Ok((first - fine / slope).exp() * (1.0 + 3e-6));
         }
         if value > 0.0 {
             (low, at_low) = (middle, value);

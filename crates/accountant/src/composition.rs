@@ -3,13 +3,13 @@
 use crate::contour::{self, total_count};
 use crate::moments::{Moments, Term};
 use crate::pair::Pair;
-use crate::pld::{Composed, Grid};
+use crate::pld::{COARSE, Composed, FINE, Grid};
 use crate::{AccountantError, Method, gaussian, profile, rdp};
 use pairdp_units::Delta;
 use pairdp_units::directed::{larger, up_by};
 
-/// Accuracy of the guess that the certificate starts from.
-const GUESS: f64 = 1e-4;
+/// The smallest ε that is told from 0.
+const SMALLEST: f64 = 1e-12;
 /// Shifts beyond which sampling is not worth computing: the sampled record is recognised at sight.
 const LARGEST_SHIFT: f64 = 60.0;
 /// Tail for tilts, relative to δ/T: as the certificate cuts.
@@ -93,7 +93,7 @@ pub(crate) fn epsilon(terms: &[Term], target: Delta) -> Result<Bound, Accountant
     if renyi < best.value {
         best = Bound { value: renyi, method: Method::Renyi };
     }
-    if let Ok((value, _)) = certificate(terms, delta)
+    if let Ok(value) = certificate(terms, delta)
         && value < best.value
     {
         best = Bound { value, method: Method::PrivacyLoss };
@@ -101,20 +101,44 @@ pub(crate) fn epsilon(terms: &[Term], target: Delta) -> Result<Bound, Accountant
     if best.value.is_nan() { Err(AccountantError::NoConvergence("ε is not a number")) } else { Ok(best) }
 }
 
-/// ε by discretised losses, and the composed losses themselves.
-pub(crate) fn certificate(terms: &[Term], delta: f64) -> Result<(f64, Composed), AccountantError> {
+/// ε by discretised losses.
+///
+/// Rényi accounting gives a first guess, coarse grids improve it, a fine one certifies.
+pub(crate) fn certificate(terms: &[Term], delta: f64) -> Result<f64, AccountantError> {
     let tail = larger(TILT_CUT * delta / total_count(terms), 1e-315);
-    let (guess, order) = match contour::epsilon(terms, delta, GUESS) {
-        Ok(value) => (value.epsilon, value.tilt),
-        Err(_) => rdp::epsilon(terms, delta).map(|bound| (bound.epsilon, bound.order - 1.0))?,
-    };
-    if !guess.is_finite() {
+    let moments = Moments::new(terms, tail, 0.0)?;
+    let first = rdp::epsilon(terms, delta)?;
+    if !first.epsilon.is_finite() {
         return Err(AccountantError::NoConvergence("no first guess of ε"));
     }
-    let guess = larger(guess, 1e-12);
-    let tilt = Moments::new(terms, tail, 0.0)?.saddle(guess, order);
-    let composed = Composed::new(terms, tilt, guess, Grid::new(terms, guess, delta, tilt)?)?;
-    Ok((composed.epsilon(delta, guess), composed))
+    let (mut guess, mut tilt) = (larger(first.epsilon, SMALLEST), first.order - 1.0);
+    for _ in 0..12 {
+        tilt = moments.saddle(guess, tilt);
+        let next = composed(terms, guess, delta, tilt, 3.0 * COARSE)?.epsilon(delta, guess);
+        if !next.is_finite() {
+            return Err(AccountantError::NoConvergence("the search for ε left its range"));
+        }
+        let next = larger(next, SMALLEST);
+        let settled = (next - guess).abs() <= 0.1 * next;
+        guess = next;
+        if settled {
+            break;
+        }
+    }
+    tilt = moments.saddle(guess, tilt);
+    Ok(composed(terms, guess, delta, tilt, FINE)?.epsilon(delta, guess))
+}
+
+/// Composed losses for (ε, δ).
+fn composed(terms: &[Term], epsilon: f64, delta: f64, tilt: f64, excess: f64) -> Result<Composed, AccountantError> {
+    Composed::new(terms, tilt, epsilon, Grid::new(terms, epsilon, delta, tilt, excess)?)
+}
+
+/// An upper bound on log δ at ε, accurate for δ near `delta`: what a search needs.
+pub(crate) fn log_delta(terms: &[Term], epsilon: f64, delta: f64, excess: f64) -> Result<f64, AccountantError> {
+    let tail = larger(TILT_CUT * delta / total_count(terms), 1e-315);
+    let tilt = Moments::new(terms, tail, 0.0)?.saddle(epsilon, 1.0);
+    Ok(composed(terms, epsilon, delta, tilt, excess)?.delta(epsilon).ln())
 }
 
 /// An upper bound on δ at ε > 0.
@@ -145,23 +169,27 @@ pub(crate) fn delta(terms: &[Term], epsilon: f64) -> Result<Bound, AccountantErr
     let left = larger(epsilon - pure, 0.0);
     let mut best = Bound { value: gaussian::delta(left, shift)?, method: Method::WithoutSampling };
     if moderate(terms)
-        && let Ok(composed) = near(terms, epsilon)
+        && let Ok(value) = certified_delta(terms, epsilon)
+        && value < best.value
     {
-        let value = composed.delta(epsilon);
-        if value < best.value {
-            best = Bound { value, method: Method::PrivacyLoss };
-        }
+        best = Bound { value, method: Method::PrivacyLoss };
     }
     Ok(best)
 }
 
-/// Composed losses tilted for ε.
-fn near(terms: &[Term], epsilon: f64) -> Result<Composed, AccountantError> {
-    let value = contour::delta(terms, epsilon)?;
-    let target = larger(value.log_delta.exp(), 1e-300);
-    let tail = larger(TILT_CUT * target / total_count(terms), 1e-315);
-    let tilt = Moments::new(terms, tail, 0.0)?.saddle(epsilon, value.tilt);
-    Composed::new(terms, tilt, epsilon, Grid::new(terms, epsilon, target, tilt)?)
+/// δ at ε by discretised losses, finding the order of magnitude of δ first.
+fn certified_delta(terms: &[Term], epsilon: f64) -> Result<f64, AccountantError> {
+    let mut guess = 1e-6;
+    for _ in 0..30 {
+        let log = log_delta(terms, epsilon, guess, COARSE)?;
+        let next = larger(log.exp(), 1e-300);
+        let settled = (next.ln() - guess.ln()).abs() < 1.0;
+        guess = next;
+        if settled || guess <= 1e-300 {
+            break;
+        }
+    }
+    Ok(log_delta(terms, epsilon, guess, FINE)?.exp())
 }
 
 /// A lower bound on what the attained pairs `terms` cost: their value less the engine's error.

@@ -21,7 +21,7 @@ use crate::special::normal_density;
 use pairdp_units::directed::{larger, smaller};
 
 /// Relative error of one mass in units of 2⁻⁵².
-pub(crate) const MASS_ULPS: f64 = 256.0;
+pub(crate) const MASS_ULPS: f64 = 512.0;
 /// The most cells on one side of 0.
 pub(crate) const MOST_CELLS: f64 = 1_048_576.0;
 

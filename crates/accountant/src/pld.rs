@@ -21,21 +21,27 @@ use crate::contour::total_count;
 use crate::discretise::{GridLosses, MOST_CELLS, Rounding, discretise, largest_loss};
 use crate::moments::Term;
 use crate::pair::Pair;
-use crate::spectrum::Spectrum;
+use crate::spectrum::{Errors, Spectrum};
 use crate::window::{Tilted, window};
 use pairdp_units::directed::{larger, smaller};
 
-/// The relative excess of ε that the grid may cause.
-const EXCESS: f64 = 1e-4;
+/// The relative excess of ε that the grid of a certificate may cause.
+pub(crate) const FINE: f64 = 3e-4;
+/// The same while searching.
+pub(crate) const COARSE: f64 = 1e-2;
 /// The mass one step sends to infinity, relative to δ/T.
 const CUT: f64 = 1e-5;
-/// What the tilted mass outside the window may add to δ, relative to it, on each side.
-const OUTSIDE: f64 = 1e-6;
+/// What losses above the window may add to δ, relative to it.
+const ABOVE: f64 = 1e-6;
+/// What losses wrapped into the window may add to δ, relative to it.
+const WRAPPED: f64 = 3e-5;
 /// The longest transform.
 pub(crate) const MOST_POINTS: f64 = 4_194_304.0;
 /// Losses whose weight is below e^{−DROPPED} are counted at that weight.
 const DROPPED: f64 = 60.0;
 
+/// How much smaller a tilt is tried when the window is stretched.
+const CALMER: f64 = 0.9;
 /// Masses between two fresh exponentials.
 const BLOCK: usize = 64;
 
@@ -55,11 +61,17 @@ impl Grid {
     ///
     /// Connect-the-dots adds at most spacing²/6 to the variance of a loss on average, hence about
     /// θ·T·spacing²/12 to ε.
-    pub(crate) fn new(terms: &[Term], epsilon: f64, target: f64, tilt: f64) -> Result<Self, AccountantError> {
+    pub(crate) fn new(
+        terms: &[Term],
+        epsilon: f64,
+        target: f64,
+        tilt: f64,
+        excess: f64,
+    ) -> Result<Self, AccountantError> {
         let count = total_count(terms);
         let tail = larger(CUT * target / count, 1e-315);
         let top = terms.iter().fold(0.0, |top, term| larger(top, largest_loss(term.pair, tail)));
-        let fine = smaller((12.0 * EXCESS * epsilon / (tilt * count)).sqrt(), 0.1 / (1.0 + tilt));
+        let fine = smaller((12.0 * excess * epsilon / (tilt * count)).sqrt(), 0.1 / (1.0 + tilt));
         let mut spacing = larger(fine, top / MOST_CELLS);
         // Pure releases of one ε fall on the grid exactly.
         if let [Term { pair: Pair::RandomisedResponse { epsilon }, .. }] = terms {
@@ -91,22 +103,50 @@ pub(crate) struct Composed {
     mass: Vec<f64>,
     /// Σ T log M of the tilt.
     log_scale: f64,
-    /// Bound on the error of each tilted mass.
-    error: f64,
+    /// Bounds on the errors of the tilted masses.
+    errors: Errors,
     /// Bound on Σ T·(relative error of the input masses).
     slack: f64,
     infinite: f64,
-    /// Bound on the tilted mass outside the window, on each side.
-    outside: f64,
+    /// The δ it was built for.
+    target: f64,
     rounding: Rounding,
 }
 
-/// The window of a composed distribution: first index, number of points, mass outside on each side.
-#[derive(Clone, Copy)]
-struct Span {
-    low: f64,
+/// Tilted steps and the window that their composition needs.
+struct Plan {
+    steps: Vec<Tilted>,
+    tilt: f64,
+    /// ε in grid units.
+    here: f64,
+    /// Above this index what is left of P weighs at most ABOVE·δ.
+    top: f64,
+    /// The number of points.
     points: f64,
-    outside: f64,
+    /// Whether mass far above ε sets their number.
+    stretched: bool,
+}
+
+impl Plan {
+    fn new(losses: &[(GridLosses, f64)], tilt: f64, epsilon: f64, grid: Grid) -> Result<Self, AccountantError> {
+        let steps: Vec<Tilted> = losses
+            .iter()
+            .map(|(one, count)| Tilted::new(one, grid.spacing, tilt, *count))
+            .collect::<Result<_, _>>()?;
+        let log_scale: f64 = steps.iter().map(|step| step.count * step.log_total).sum();
+        let log_factor = log_scale - tilt * epsilon;
+        let top = (epsilon + larger(log_factor - (ABOVE * grid.target).ln(), 0.0) / tilt) / grid.spacing;
+        let log_wrapped = (WRAPPED * grid.target).ln() - log_factor - log_largest_gain(tilt);
+        let (low, high) = window(&steps, smaller(log_wrapped.exp(), 1e-4));
+        // What wraps around from above must land below ε, what wraps from below must land above `top`.
+        let here = epsilon / grid.spacing;
+        let (above, below) = (high - here, top - smaller(low, here));
+        let points = larger(larger(above, below) + 8.0, 16.0);
+        if points.is_nan() {
+            return Err(AccountantError::NoConvergence("the tilted losses have no window"));
+        }
+        Ok(Self { steps, tilt, here, top, points, stretched: above > 1.5 * below })
+    }
 }
 
 /// The least 2^k, 1.25·2^k or 1.5·2^k that holds `points`.
@@ -134,32 +174,35 @@ impl Composed {
             return Err(AccountantError::NoConvergence("the tilt is not positive"));
         }
         for _ in 0..30 {
-            let mut steps = Vec::new();
+            let mut losses = Vec::new();
             for term in terms {
-                let losses = discretise(term.pair, grid.spacing, grid.tail, grid.rounding)?;
-                steps.push(Tilted::new(&losses, grid.spacing, tilt, term.count as f64)?);
-                drop::<GridLosses>(losses);
+                let one = discretise(term.pair, grid.spacing, grid.tail, grid.rounding)?;
+                losses.push((one, term.count as f64));
             }
-            let log_scale: f64 = steps.iter().map(|step| step.count * step.log_total).sum();
-            let log_outside = OUTSIDE.ln() + grid.target.ln() - log_scale + tilt * epsilon - log_largest_gain(tilt);
-            let outside = smaller(log_outside.exp(), 1e-4);
-            let (low, high) = window(&steps, outside);
-            let points = larger(high - low + 4.0, 16.0);
-            let most = if steps.len() > 1 { MOST_POINTS / 2.0 } else { MOST_POINTS };
-            if points <= most {
-                return Self::transform(&steps, tilt, grid, Span { low, points, outside });
+            let mut plan = Plan::new(&losses, tilt, epsilon, grid)?;
+            if plan.stretched {
+                // The rarest losses that were kept dominate the tilted law; a smaller tilt calms them.
+                let calmer = Plan::new(&losses, CALMER * tilt, epsilon, grid)?;
+                if calmer.points < plan.points {
+                    plan = calmer;
+                }
             }
-            grid.spacing = round_bits(smaller(points / most * 1.03, 8.0) * grid.spacing);
+            drop(losses);
+            let most = if terms.len() > 1 { MOST_POINTS / 2.0 } else { MOST_POINTS };
+            if plan.points <= most {
+                return Self::transform(&plan, grid);
+            }
+            grid.spacing = round_bits(smaller(plan.points / most * 1.03, 8.0) * grid.spacing);
         }
         Err(AccountantError::NoConvergence("the composed losses span too wide a range"))
     }
 
-    fn transform(steps: &[Tilted], tilt: f64, grid: Grid, span: Span) -> Result<Self, AccountantError> {
-        let Span { low, points, outside } = span;
-        let length = transform_length(points);
+    fn transform(plan: &Plan, grid: Grid) -> Result<Self, AccountantError> {
+        let length = transform_length(plan.points);
+        let first = larger(0.5 * plan.here, plan.top + 4.0 - length as f64).floor();
         let mut product: Option<Spectrum> = None;
         let (mut log_scale, mut slack, mut infinite_log, mut base) = (0.0, 0.0, 0.0, 0.0);
-        for step in steps {
+        for step in &plan.steps {
             let power = Spectrum::of(step, length)?;
             match &mut product {
                 None => product = Some(power),
@@ -170,21 +213,21 @@ impl Composed {
             infinite_log += step.count * (-step.infinite).ln_1p();
             base += step.count * step.centre;
         }
-        let (mut mass, error) = product.ok_or(AccountantError::NoConvergence("nothing to compose"))?.invert()?;
-        // Index 0 is the loss of `base`; start the window at `low`.
-        let shift = (low - base).rem_euclid(length as f64);
+        let (mut mass, errors) = product.ok_or(AccountantError::NoConvergence("nothing to compose"))?.invert()?;
+        // Index 0 is the loss of `base`; start the window at `first`.
+        let shift = (first - base).rem_euclid(length as f64);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the length")]
         mass.rotate_left(shift as usize);
         Ok(Self {
             spacing: grid.spacing,
-            tilt,
-            first: low,
+            tilt: plan.tilt,
+            first,
             mass,
             log_scale,
-            error,
+            errors,
             slack: slack + 1e-12,
             infinite: -infinite_log.exp_m1(),
-            outside,
+            target: grid.target,
             rounding: grid.rounding,
         })
     }
@@ -192,9 +235,12 @@ impl Composed {
     /// An upper bound on δ(ε) (a lower bound when the losses were rounded down).
     pub(crate) fn delta(&self, epsilon: f64) -> f64 {
         let theta = self.tilt;
-        // The first index whose loss is above ε.
-        let start = larger((epsilon / self.spacing).floor() + 1.0 - self.first, 0.0);
-        let mut sum = 0.0;
+        // The first index whose loss is above ε. Below the window nothing is known.
+        let start = (epsilon / self.spacing).floor() + 1.0 - self.first;
+        if start < 0.0 {
+            return if self.rounding == Rounding::Up { 1.0 } else { 0.0 };
+        }
+        let (mut sum, mut weight) = (0.0, 0.0);
         if start < self.mass.len() as f64 {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
             let start = start as usize;
@@ -208,6 +254,7 @@ impl Composed {
                 let (mut faded, mut decayed) = ((-theta * excess).exp(), (-excess).exp());
                 for mass in masses {
                     sum += mass * (1.0 - decayed) * faded;
+                    weight += mass.abs() * faded;
                     faded *= fade;
                     decayed *= decay;
                 }
@@ -215,18 +262,29 @@ impl Composed {
         }
         // Σ over the grid of g(z) = (1 − e^{−z})e^{−θz} is at most its integral over the spacing plus its maximum.
         let largest = log_largest_gain(theta).exp();
-        let round_off = self.error * (1.0 / (self.spacing * theta * (1.0 + theta)) + largest);
-        let products = 4.0 * BLOCK as f64 * f64::EPSILON;
-        let outside = 2.0 * self.outside * largest + (-DROPPED).exp() * self.mass.len() as f64 + products;
+        // The same for the sum of squares and the Euclidean bound; the better of the two holds.
+        let squares = 1.0 / (self.spacing * 2.0 * theta * (2.0 * theta + 1.0) * (theta + 1.0)) + largest * largest;
+        let round_off = smaller(
+            self.errors.each * (1.0 / (self.spacing * theta * (1.0 + theta)) + largest),
+            self.errors.euclidean * squares.sqrt(),
+        );
+        // Products of exponentials drift by a unit per factor.
+        let products = 4.0 * BLOCK as f64 * f64::EPSILON * weight;
+        let dropped = (-DROPPED).exp() + products;
+        // Losses above the window: (1 − e^{−z})e^{−θz} ≤ e^{−θz}.
+        let end = self.spacing * (self.first + self.mass.len() as f64);
+        let above = (-theta * (end - epsilon)).exp();
         let log_factor = self.log_scale - theta * epsilon;
         match self.rounding {
             Rounding::Up => {
-                let tilted = larger(sum, 0.0) + round_off + outside;
+                let tilted = larger(sum, 0.0) + round_off + dropped + above;
                 smaller((log_factor + self.slack).exp() * tilted + self.infinite, 1.0)
             }
             Rounding::Down => {
-                // Wrapped mass may have been counted; it lies outside the window.
-                larger((log_factor - self.slack).exp() * (sum - round_off - outside), 0.0)
+                // Wrapped mass may have been counted: at most WRAPPED on each side, by Chernoff's bound.
+                let tilted = sum - round_off - dropped;
+                let wrapped = 4.0 * WRAPPED * self.target;
+                larger((log_factor - self.slack).exp() * tilted - wrapped, 0.0)
             }
         }
     }
@@ -235,7 +293,7 @@ impl Composed {
     pub(crate) fn epsilon(&self, target: f64, guess: f64) -> f64 {
         let log_target = target.ln();
         let gap = |epsilon: f64| self.delta(epsilon).ln() - log_target;
-        if self.delta(0.0) <= target {
+        if self.first <= 0.0 && self.delta(0.0) <= target {
             return 0.0;
         }
         if !(self.infinite < target) {

@@ -21,11 +21,22 @@ pub(crate) struct Spectrum {
     length: usize,
     logs: Vec<Complex<f64>>,
     bounds: Vec<f64>,
+    /// Bound on the Euclidean norm of all errors over √N.
+    euclidean: f64,
+}
+
+/// Bounds on the errors of composed masses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Errors {
+    /// Of each mass.
+    pub(crate) each: f64,
+    /// Of all of them together, in the Euclidean norm.
+    pub(crate) euclidean: f64,
 }
 
 /// Error of one output of a transform of `length` points relative to the sum of the sizes of its inputs: every
 /// output is a sum of inputs times products of rounded twiddles, one per level. The logarithm and the power add a
-/// few units more.
+/// few units more. The same factor bounds the Euclidean norm of the errors relative to that of the outputs.
 fn transform_error(length: usize) -> f64 {
     4.0 * f64::EPSILON * ((length as f64).log2() + 8.0)
 }
@@ -37,15 +48,15 @@ fn refused(_: realfft::FftError) -> AccountantError {
 impl Spectrum {
     /// The spectrum of one tilted step to the power of its count.
     pub(crate) fn of(step: &Tilted, length: usize) -> Result<Self, AccountantError> {
-        let (mut logs, size) = {
+        let (mut logs, norms) = {
             let forward = RealFftPlanner::<f64>::new().plan_fft_forward(length);
             let mut input = forward.make_input_vec();
             let mut output = forward.make_output_vec();
-            let size = step.fill(&mut input);
+            let norms = step.fill(&mut input);
             forward.process(&mut input, &mut output).map_err(refused)?;
-            (output, size)
+            (output, norms)
         };
-        let error = transform_error(length) * size;
+        let error = transform_error(length) * norms.sum;
         let mut bounds = vec![0.0; logs.len()];
         for (value, bound) in logs.iter_mut().zip(&mut bounds) {
             let magnitude = value.re * (2.0 + value.re) + value.im * value.im;
@@ -58,15 +69,20 @@ impl Spectrum {
                 *bound = step.count * size.ln();
                 *value = Complex::new(f64::NEG_INFINITY, 0.0);
             } else {
-                *bound = step.count * error / (size - error) ;
+                *bound = step.count * error / (size - error);
                 *value = Complex::new(log_size, step.count * log1p(*value).im);
             }
         }
-        Ok(Self { length, logs, bounds })
+        // By Parseval the spectrum's norm over √N is that of the masses; powers of numbers of size at most 1 + error
+        // move by at most T·(1 + error)^T times as much.
+        let growth = (step.count * error).exp();
+        let euclidean = step.count * growth * transform_error(length) * norms.euclidean;
+        Ok(Self { length, logs, bounds, euclidean })
     }
 
     /// The spectrum of the sum of two independent losses.
     pub(crate) fn multiply(&mut self, other: &Self) {
+        self.euclidean += other.euclidean;
         let mine = self.logs.iter_mut().zip(&mut self.bounds);
         for ((log, bound), (other_log, other_bound)) in mine.zip(other.logs.iter().zip(&other.bounds)) {
             let dropped = (log.re.is_infinite(), other_log.re.is_infinite());
@@ -82,8 +98,8 @@ impl Spectrum {
     }
 
     /// The masses, index 0 being the sum of the centres, and a bound on the error of each.
-    pub(crate) fn invert(self) -> Result<(Vec<f64>, f64), AccountantError> {
-        let Self { length, logs: mut spectrum, bounds } = self;
+    pub(crate) fn invert(self) -> Result<(Vec<f64>, Errors), AccountantError> {
+        let Self { length, logs: mut spectrum, bounds, euclidean } = self;
         let (mut sum_size, mut sum_error) = (0.0, 0.0);
         for (value, bound) in spectrum.iter_mut().zip(&bounds) {
             if value.re.is_infinite() {
@@ -110,9 +126,13 @@ impl Spectrum {
         let scale = 1.0 / length as f64;
         masses.iter_mut().for_each(|mass| *mass *= scale);
         // Each entry of the half spectrum stands for two frequencies.
-        let error = 2.0 * scale * (sum_error + transform_error(length) * sum_size);
-        if error.is_finite() {
-            Ok((masses, error))
+        let each = 2.0 * scale * (sum_error + transform_error(length) * sum_size);
+        let norm = masses.iter().map(|mass| mass * mass).sum::<f64>().sqrt();
+        // The dropped frequencies are below e^{−DROPPED/2} even with their errors.
+        let euclidean = euclidean + 2.0 * transform_error(length) * norm + (-DROPPED / 2.0).exp();
+        let errors = Errors { each, euclidean };
+        if each.is_finite() {
+            Ok((masses, errors))
         } else {
             Err(AccountantError::NoConvergence("the transform's error is not bounded"))
         }

@@ -4,6 +4,9 @@ use crate::AccountantError;
 use crate::discretise::{GridLosses, MASS_ULPS};
 use pairdp_units::directed::{larger, smaller};
 
+/// Masses between two fresh exponentials.
+const BLOCK: usize = 64;
+
 /// Losses of one step under the law tilted by e^{θL}, repeated `count` times.
 pub(crate) struct Tilted {
     pub(crate) count: f64,
@@ -20,6 +23,14 @@ pub(crate) struct Tilted {
     mass: Vec<f64>,
 }
 
+/// Norms of what is transformed.
+pub(crate) struct Norms {
+    /// Σ|x|.
+    pub(crate) sum: f64,
+    /// √Σx².
+    pub(crate) euclidean: f64,
+}
+
 impl Tilted {
     pub(crate) fn new(
         losses: &GridLosses,
@@ -28,22 +39,11 @@ impl Tilted {
         count: f64,
     ) -> Result<Self, AccountantError> {
         let first = losses.first as f64;
-        let exponent = |j: usize| tilt * spacing * (first + j as f64);
         let top = tilt * spacing * (first + losses.mass.len() as f64).abs();
-        // Far tilts are taken relative to the heaviest term, so that nothing overflows.
-        let log_total = if top < 300.0 {
-            losses.mass.iter().enumerate().map(|(j, p)| p * exponent(j).exp()).sum::<f64>().ln()
+        let (mass, log_total) = if top < 300.0 {
+            tilt_directly(&losses.mass, tilt * spacing, first)
         } else {
-            let heaviest =
-                losses.mass.iter().enumerate().fold(f64::NEG_INFINITY, |best, (j, p)| larger(best, exponent(j) + p.ln()));
-            let sum: f64 =
-                losses.mass.iter().enumerate().map(|(j, p)| (exponent(j) + p.ln() - heaviest).exp()).sum();
-            heaviest + sum.ln()
-        };
-        let mass: Vec<f64> = if top < 300.0 {
-            losses.mass.iter().enumerate().map(|(j, p)| p * (exponent(j) - log_total).exp()).collect()
-        } else {
-            losses.mass.iter().enumerate().map(|(j, p)| (exponent(j) + p.ln() - log_total).exp()).collect()
+            tilt_by_logarithms(&losses.mass, tilt * spacing, first)
         };
         let mean = mass.iter().enumerate().map(|(j, m)| m * (first + j as f64)).sum::<f64>();
         if !(log_total.is_finite() && mean.is_finite()) {
@@ -61,8 +61,8 @@ impl Tilted {
         })
     }
 
-    /// Writes the masses minus a unit mass at the centre, index 0 being the centre, and returns the sum of sizes.
-    pub(crate) fn fill(&self, buffer: &mut [f64]) -> f64 {
+    /// Writes the masses minus a unit mass at the centre, index 0 being the centre, and returns their norms.
+    pub(crate) fn fill(&self, buffer: &mut [f64]) -> Norms {
         let period = buffer.len();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the length")]
         let mut at = (self.first - self.centre).rem_euclid(period as f64) as usize;
@@ -74,16 +74,19 @@ impl Tilted {
             }
         }
         buffer[0] -= 1.0;
-        buffer.iter().map(|value| value.abs()).sum()
+        Norms {
+            sum: buffer.iter().map(|value| value.abs()).sum(),
+            euclidean: buffer.iter().map(|value| value * value).sum::<f64>().sqrt(),
+        }
     }
 
     /// log E[e^{y(L − mean)}] of the tilted law, L in grid units.
     fn log_moment(&self, y: f64) -> f64 {
         let factor = y.exp();
         let mut sum = 0.0;
-        for (block, masses) in self.mass.chunks(64).enumerate() {
+        for (block, masses) in self.mass.chunks(BLOCK).enumerate() {
             // Powers by multiplication, started afresh in every block.
-            let mut power = (y * (self.first - self.mean + (64 * block) as f64)).exp();
+            let mut power = (y * (self.first - self.mean + (BLOCK * block) as f64)).exp();
             for mass in masses {
                 sum += mass * power;
                 power *= factor;
@@ -101,6 +104,32 @@ impl Tilted {
         (self.first, self.first + self.mass.len() as f64 - 1.0)
     }
 
+}
+
+/// Masses times e^{rate·index}, scaled to sum to 1, and the log of the scale.
+fn tilt_directly(masses: &[f64], rate: f64, first: f64) -> (Vec<f64>, f64) {
+    let factor = rate.exp();
+    let mut tilted = Vec::with_capacity(masses.len());
+    for (block, chunk) in masses.chunks(BLOCK).enumerate() {
+        // Powers by multiplication, started afresh in every block.
+        let mut power = (rate * (first + (BLOCK * block) as f64)).exp();
+        for mass in chunk {
+            tilted.push(mass * power);
+            power *= factor;
+        }
+    }
+    let total: f64 = tilted.iter().sum();
+    tilted.iter_mut().for_each(|mass| *mass /= total);
+    (tilted, total.ln())
+}
+
+/// The same where the powers would overflow: relative to the heaviest term.
+fn tilt_by_logarithms(masses: &[f64], rate: f64, first: f64) -> (Vec<f64>, f64) {
+    let logs: Vec<f64> = masses.iter().enumerate().map(|(j, m)| m.ln() + rate * (first + j as f64)).collect();
+    let heaviest = logs.iter().fold(f64::NEG_INFINITY, |best, &log| larger(best, log));
+    let total: f64 = logs.iter().map(|log| (log - heaviest).exp()).sum();
+    let log_total = heaviest + total.ln();
+    (logs.iter().map(|log| (log - log_total).exp()).collect(), log_total)
 }
 
 /// An interval of grid indices outside which the composed tilted law has at most `outside` on each side.
@@ -121,7 +150,7 @@ pub(crate) fn window(steps: &[Tilted], outside: f64) -> (f64, f64) {
         let mut best = f64::INFINITY;
         let (mut left, mut right) = (high - golden * (high - low), low + golden * (high - low));
         let (mut at_left, mut at_right) = (bound(sign, left), bound(sign, right));
-        for _ in 0..9 {
+        for _ in 0..7 {
             best = smaller(best, smaller(at_left, at_right));
             if at_left <= at_right && at_left.is_finite() || at_right.is_infinite() {
                 (high, right, at_right) = (right, left, at_left);
