@@ -12,10 +12,10 @@
 //! `epsilon` and `delta` are upper bounds for every pair of neighbours; `lower_bound` is an ε that some neighbours
 //! of some query attain, so that the user sees how much is left to gain.
 
+use crate::AccountantError;
 use crate::composition::{self, Bound};
 use crate::event::Event;
 use crate::plan::{Alternative, alternatives};
-use crate::AccountantError;
 use pairdp_units::directed::larger;
 use pairdp_units::{Delta, Epsilon, EpsilonBound};
 use serde::Serialize;

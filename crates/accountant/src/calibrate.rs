@@ -3,6 +3,7 @@
 //! Roots are found with the contour engine and then *certified*: what is returned satisfies the budget when
 //! [`crate::account`] recomputes it.
 
+use crate::AccountantError;
 use crate::account::{delta_for, epsilon_for};
 use crate::composition;
 use crate::event::Event;
@@ -11,7 +12,6 @@ use crate::moments::Term;
 use crate::pair::Pair;
 use crate::plan::alternatives;
 use crate::pld::{COARSE, FINE};
-use crate::AccountantError;
 use pairdp_units::directed::{larger, smaller, up_by};
 use pairdp_units::{Budget, Delta, Epsilon};
 
@@ -120,7 +120,7 @@ fn search(event: &Event, budget: Budget) -> Result<f64, AccountantError> {
             let first = middle - value / slope;
             let fine = gap(first, FINE)?;
             // A touch more than needed saves a second certificate.
-            return Ok((first - fine / slope).exp() * (1.0 + 3e-6));
+            return Ok((first - fine / slope).exp() * (1.0 + 3e-5));
         }
         if value > 0.0 {
             (low, at_low) = (middle, value);
@@ -138,7 +138,8 @@ fn start(event: &Event, budget: Budget) -> Result<f64, AccountantError> {
     let ratio = gaussian::largest_ratio(budget)?;
     let mut square = 0.0;
     for alternative in alternatives(event)? {
-        let here: f64 = alternative.upper.iter().map(|term| limit_variance(term.pair) * term.count as f64).sum();
+        let here: f64 =
+            alternative.upper.iter().map(|term| limit_variance(term.pair) * term.count as f64).sum();
         square = larger(square, here);
     }
     let limit = square.sqrt() / ratio;

@@ -40,9 +40,9 @@ fn pure_sum(terms: &[Term]) -> f64 {
 
 /// The shift of all Gaussian releases together if nothing had been sampled.
 fn unsampled_shift(terms: &[Term]) -> f64 {
-    gaussian::compose(
-        terms.iter().filter_map(|term| Some(term.pair.without_sampling()? * (term.count as f64).sqrt())),
-    )
+    let shifts =
+        || terms.iter().filter_map(|term| Some(term.pair.without_sampling()? * (term.count as f64).sqrt()));
+    if shifts().all(|shift| shift <= 0.0) { 0.0 } else { gaussian::compose(shifts()) }
 }
 
 /// Whether the numeric engines apply.
@@ -112,9 +112,12 @@ pub(crate) fn certificate(terms: &[Term], delta: f64) -> Result<f64, AccountantE
         return Err(AccountantError::NoConvergence("no first guess of ε"));
     }
     let (mut guess, mut tilt) = (larger(first.epsilon, SMALLEST), first.order - 1.0);
+    let mut slope = 0.0;
     for _ in 0..12 {
         tilt = moments.saddle(guess, tilt);
-        let next = composed(terms, guess, delta, tilt, 3.0 * COARSE)?.epsilon(delta, guess);
+        let coarse = composed(terms, (guess, delta), (tilt, tilt), 3.0 * COARSE)?;
+        let next = coarse.epsilon(delta, guess);
+        slope = (coarse.delta(next) / coarse.delta(1.02 * next)).ln() / (0.02 * next);
         if !next.is_finite() {
             return Err(AccountantError::NoConvergence("the search for ε left its range"));
         }
@@ -126,19 +129,31 @@ pub(crate) fn certificate(terms: &[Term], delta: f64) -> Result<f64, AccountantE
         }
     }
     tilt = moments.saddle(guess, tilt);
-    Ok(composed(terms, guess, delta, tilt, FINE)?.epsilon(delta, guess))
+    // How far the grid moves ε depends on the slope of log δ, which the coarse grid knows better than the tilt.
+    let slope = if slope > tilt && slope.is_finite() { slope } else { tilt };
+    Ok(composed(terms, (guess, delta), (tilt, slope), FINE)?.epsilon(delta, guess))
 }
 
-/// Composed losses for (ε, δ).
-fn composed(terms: &[Term], epsilon: f64, delta: f64, tilt: f64, excess: f64) -> Result<Composed, AccountantError> {
-    Composed::new(terms, tilt, epsilon, Grid::new(terms, epsilon, delta, tilt, excess)?)
+/// Composed losses for (ε, δ), with a tilt and an upper estimate of the slope of log δ.
+fn composed(
+    terms: &[Term],
+    (epsilon, delta): (f64, f64),
+    (tilt, slope): (f64, f64),
+    excess: f64,
+) -> Result<Composed, AccountantError> {
+    Composed::new(terms, tilt, epsilon, Grid::new(terms, epsilon, delta, slope, excess)?)
 }
 
 /// An upper bound on log δ at ε, accurate for δ near `delta`: what a search needs.
-pub(crate) fn log_delta(terms: &[Term], epsilon: f64, delta: f64, excess: f64) -> Result<f64, AccountantError> {
+pub(crate) fn log_delta(
+    terms: &[Term],
+    epsilon: f64,
+    delta: f64,
+    excess: f64,
+) -> Result<f64, AccountantError> {
     let tail = larger(TILT_CUT * delta / total_count(terms), 1e-315);
     let tilt = Moments::new(terms, tail, 0.0)?.saddle(epsilon, 1.0);
-    Ok(composed(terms, epsilon, delta, tilt, excess)?.delta(epsilon).ln())
+    Ok(composed(terms, (epsilon, delta), (tilt, tilt), excess)?.delta(epsilon).ln())
 }
 
 /// An upper bound on δ at ε > 0.
@@ -166,8 +181,13 @@ pub(crate) fn delta(terms: &[Term], epsilon: f64) -> Result<Bound, AccountantErr
     {
         return bound(up_by(profile::delta(*pair, epsilon)?, 4096.0), Method::OneStep);
     }
-    let left = larger(epsilon - pure, 0.0);
-    let mut best = Bound { value: gaussian::delta(left, shift)?, method: Method::WithoutSampling };
+    // Without amplification, the pure parts taking their share of ε; if they take more, nothing is known yet.
+    let left = (epsilon - pure).next_down();
+    let mut best = if left >= 0.0 {
+        Bound { value: gaussian::delta(left, shift)?, method: Method::WithoutSampling }
+    } else {
+        Bound { value: 1.0, method: Method::Nothing }
+    };
     if moderate(terms)
         && let Ok(value) = certified_delta(terms, epsilon)
         && value < best.value

@@ -127,7 +127,8 @@ impl Line {
     /// log δ(ε).
     pub(crate) fn log_delta(&self, epsilon: f64) -> f64 {
         let (full, _, _) = self.sums(epsilon);
-        self.log_scale - self.crossing * epsilon + (larger(full, NOISE) * self.step / std::f64::consts::PI).ln()
+        self.log_scale - self.crossing * epsilon
+            + (larger(full, NOISE) * self.step / std::f64::consts::PI).ln()
     }
 }
 

@@ -79,10 +79,10 @@ pub(crate) fn discretise(
             known = Some((side, cells));
         }
         let Some((_, cells)) = &known else { continue };
-        for (j, &value) in cells.mass.iter().enumerate() {
-            if direct {
-                mass[reach + j] += value;
-            } else {
+        if direct {
+            mass[reach..].iter_mut().zip(&cells.mass).for_each(|(node, value)| *node += value);
+        } else {
+            for (j, value) in cells.mirrored().iter().enumerate() {
                 mass[reach - j] += value * (-spacing * j as f64).exp();
             }
         }
@@ -104,7 +104,11 @@ pub(crate) fn discretise(
 /// Puts one outcome on the grid, as connect-the-dots does with a cell.
 fn split_atom(mass: &mut [f64], reach: usize, position: f64, spacing: f64, atom: f64, rounding: Rounding) {
     let nearest = position.round();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the grid by its size")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within the grid by its size"
+    )]
     let index = |at: f64| (at + reach as f64) as usize;
     if (position - nearest).abs() <= 1e-12 * position.abs() {
         mass[index(nearest)] += atom;
@@ -133,14 +137,26 @@ pub(crate) fn upper_gain(side: &Side, epsilon: f64) -> f64 {
 /// The masses of one side, by node.
 struct Cells {
     mass: Vec<f64>,
+    /// What the mirrored side needs instead, times e^loss, when losses are rounded down.
+    lowered: Option<Vec<f64>>,
     beyond_numerator: f64,
     beyond_denominator: f64,
 }
 
 impl Cells {
+    /// Masses whose product with e^{−loss} belongs at −loss.
+    fn mirrored(&self) -> &[f64] {
+        self.lowered.as_ref().unwrap_or(&self.mass)
+    }
+
     fn new(side: &Side, spacing: f64, tail: f64, rounding: Rounding, rules: &Rules) -> Self {
         let end = side.cut(tail);
-        let mut cells = Self { mass: vec![0.0], beyond_numerator: 0.0, beyond_denominator: 0.0 };
+        let mut cells = Self {
+            mass: vec![0.0],
+            lowered: (rounding == Rounding::Down).then(|| vec![0.0]),
+            beyond_numerator: 0.0,
+            beyond_denominator: 0.0,
+        };
         let share = -(-spacing).exp_m1();
         let (mut low, mut width) = (side.start, 0.0);
         loop {
@@ -165,6 +181,10 @@ impl Cells {
             };
             cells.mass[index] += at_low;
             cells.mass.push(at_high);
+            if let Some(lowered) = &mut cells.lowered {
+                // The denominator's mass e^{−a}(mass − gain) goes to −b.
+                lowered.push((mass - gain) * spacing.exp());
+            }
             low = stop;
             if bounded {
                 break;

@@ -175,7 +175,10 @@ impl Event {
     /// # Errors
     /// [`AccountantError::Invalid`] as in [`Event::new`].
     pub fn repeated(&self, factor: u64) -> Result<Self, AccountantError> {
-        Self::new(self.adjacency, self.release.map(&|multiplier| multiplier, &|times| times.saturating_mul(factor)))
+        Self::new(
+            self.adjacency,
+            self.release.map(&|multiplier| multiplier, &|times| times.saturating_mul(factor)),
+        )
     }
 }
 
@@ -193,7 +196,11 @@ impl Release {
     fn check(&self) -> Result<(), AccountantError> {
         match self {
             Self::Gaussian { noise_multiplier, sampling, .. } => {
-                accept("noise_multiplier", *noise_multiplier, noise_multiplier.is_finite() && *noise_multiplier >= 0.0)?;
+                accept(
+                    "noise_multiplier",
+                    *noise_multiplier,
+                    noise_multiplier.is_finite() && *noise_multiplier >= 0.0,
+                )?;
                 sampling.check()
             }
             Self::Pure { epsilon, sampling, .. } => {

@@ -64,7 +64,11 @@ pub enum Output {
 impl LastIterate {
     pub(crate) fn check(&self) -> Result<(), AccountantError> {
         let positive = |x: f64| x.is_finite() && x > 0.0;
-        accept("noise_multiplier", self.noise_multiplier, self.noise_multiplier.is_finite() && self.noise_multiplier >= 0.0)?;
+        accept(
+            "noise_multiplier",
+            self.noise_multiplier,
+            self.noise_multiplier.is_finite() && self.noise_multiplier >= 0.0,
+        )?;
         accept("step_size", self.step_size, positive(self.step_size))?;
         accept("smoothness", self.smoothness, positive(self.smoothness))?;
         accept("gradient_sensitivity", self.gradient_sensitivity, positive(self.gradient_sensitivity))?;
@@ -81,10 +85,14 @@ impl LastIterate {
     pub fn ratio(&self) -> Result<f64, AccountantError> {
         self.check()?;
         if self.output != Output::LastIterate {
-            return Err(AccountantError::Unsupported("hidden-state accounting of more than the last iterate"));
+            return Err(AccountantError::Unsupported(
+                "hidden-state accounting of more than the last iterate",
+            ));
         }
         if self.step_size * self.smoothness > 2.0 {
-            return Err(AccountantError::Unsupported("hidden-state accounting of steps longer than 2/smoothness"));
+            return Err(AccountantError::Unsupported(
+                "hidden-state accounting of steps longer than 2/smoothness",
+            ));
         }
         let contraction = larger(
             (1.0 - self.step_size * self.strong_convexity).abs(),
@@ -110,7 +118,11 @@ pub(crate) fn effective_steps(steps: u64, contraction: f64, reach: Option<f64>) 
     while high - low > 2.0 {
         let third = ((high - low) / 3.0).floor();
         let (left, right) = (low + larger(third, 1.0), high - larger(third, 1.0));
-        if bound(left) <= bound(right) { high = larger(right, left) } else { low = smaller(left, right) }
+        if bound(left) <= bound(right) {
+            high = larger(right, left)
+        } else {
+            low = smaller(left, right)
+        }
         if high - low <= 3.0 {
             break;
         }

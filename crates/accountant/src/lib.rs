@@ -67,7 +67,9 @@ impl Hint for AccountantError {
         match self {
             Self::PureGaussian => Some("set a small δ, for example 1e-6".into()),
             Self::Ratio(_) | Self::Invalid { .. } => None,
-            Self::Unsupported(_) => Some("see the table of supported events in the accountant's documentation".into()),
+            Self::Unsupported(_) => {
+                Some("see the table of supported events in the accountant's documentation".into())
+            }
             Self::NotBracketed(_) | Self::NoConvergence(_) => Some("choose a less extreme ε or δ".into()),
         }
     }

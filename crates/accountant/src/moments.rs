@@ -188,7 +188,11 @@ impl Moments {
         let mut c = start;
         for _ in 0..200 {
             let (value, curvature) = slope(c);
-            if value > 0.0 { high = c } else { low = c }
+            if value > 0.0 {
+                high = c
+            } else {
+                low = c
+            }
             let newton = c * (-value / (curvature * c)).exp();
             let next = if value.is_finite() && newton > low && newton < high {
                 newton

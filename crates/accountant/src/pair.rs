@@ -129,12 +129,14 @@ impl Pair {
                 let side = Side::sampled(1.0, shift);
                 plain(vec![(side.clone(), true), (side, false)], Vec::new())
             }
-            Self::Remove { rate, shift } => {
-                plain(vec![(Side::sampled(rate, shift), true), (Side::bounded(rate, shift), false)], Vec::new())
-            }
-            Self::Add { rate, shift } => {
-                plain(vec![(Side::sampled(rate, shift), false), (Side::bounded(rate, shift), true)], Vec::new())
-            }
+            Self::Remove { rate, shift } => plain(
+                vec![(Side::sampled(rate, shift), true), (Side::bounded(rate, shift), false)],
+                Vec::new(),
+            ),
+            Self::Add { rate, shift } => plain(
+                vec![(Side::sampled(rate, shift), false), (Side::bounded(rate, shift), true)],
+                Vec::new(),
+            ),
             Self::Symmetric { rate, shift } => {
                 let side = Side::sampled(rate, shift);
                 // 2Φ(d/2) − 1, of which the share 1 − q carries no information.

@@ -66,7 +66,8 @@ pub(crate) fn alternatives(event: &Event) -> Result<Vec<Alternative>, Accountant
 }
 
 fn expand(release: &Release, adjacency: AdjacencyKind) -> Result<Vec<Vec<Step>>, AccountantError> {
-    let one = |pair: Pair, count: u64, attained: bool| vec![vec![Step { term: Term { pair, count }, attained }]];
+    let one =
+        |pair: Pair, count: u64, attained: bool| vec![vec![Step { term: Term { pair, count }, attained }]];
     match release {
         Release::Gaussian { noise_multiplier, sampling, times } => {
             let pair = gaussian_pair(1.0 / noise_multiplier, *sampling, adjacency)?;
@@ -119,7 +120,9 @@ fn gaussian_pair(shift: f64, sampling: Sampling, adjacency: AdjacencyKind) -> Re
         (Sampling::FixedSize { batch, records }, ReplaceOne) => {
             Ok(Pair::Symmetric { rate: batch as f64 / records as f64, shift })
         }
-        (Sampling::OneIndex { records }, ReplaceOne) => Ok(Pair::Symmetric { rate: 1.0 / records as f64, shift }),
+        (Sampling::OneIndex { records }, ReplaceOne) => {
+            Ok(Pair::Symmetric { rate: 1.0 / records as f64, shift })
+        }
         (Sampling::PoissonRecords { rate }, ReplaceOne) => Ok(Pair::PlusMinus { rate, radius: shift }),
         (Sampling::PoissonRecords { rate }, AddRemoveOne) => Ok(Pair::Remove { rate, shift }),
         (Sampling::PoissonPairs { records, expected_pairs }, ReplaceOne) => {

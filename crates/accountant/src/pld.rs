@@ -28,7 +28,7 @@ use pairdp_units::directed::{larger, smaller};
 /// The relative excess of ε that the grid of a certificate may cause.
 pub(crate) const FINE: f64 = 3e-4;
 /// The same while searching.
-pub(crate) const COARSE: f64 = 1e-2;
+pub(crate) const COARSE: f64 = 2e-2;
 /// The mass one step sends to infinity, relative to δ/T.
 const CUT: f64 = 1e-5;
 /// What losses above the window may add to δ, relative to it.
@@ -128,7 +128,12 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(losses: &[(GridLosses, f64)], tilt: f64, epsilon: f64, grid: Grid) -> Result<Self, AccountantError> {
+    fn new(
+        losses: &[(GridLosses, f64)],
+        tilt: f64,
+        epsilon: f64,
+        grid: Grid,
+    ) -> Result<Self, AccountantError> {
         let steps: Vec<Tilted> = losses
             .iter()
             .map(|(one, count)| Tilted::new(one, grid.spacing, tilt, *count))
@@ -154,7 +159,10 @@ fn transform_length(points: f64) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most MOST_POINTS")]
     let points = points as usize + 1;
     let power = points.next_power_of_two();
-    [power / 8 * 5, power / 4 * 3].into_iter().find(|&length| length >= points && power >= 64).unwrap_or(power)
+    [power / 8 * 5, power / 4 * 3]
+        .into_iter()
+        .find(|&length| length >= points && power >= 64)
+        .unwrap_or(power)
 }
 
 /// log of the largest (1 − e^{−z})e^{−θz}.
@@ -213,7 +221,8 @@ impl Composed {
             infinite_log += step.count * (-step.infinite).ln_1p();
             base += step.count * step.centre;
         }
-        let (mut mass, errors) = product.ok_or(AccountantError::NoConvergence("nothing to compose"))?.invert()?;
+        let (mut mass, errors) =
+            product.ok_or(AccountantError::NoConvergence("nothing to compose"))?.invert()?;
         // Index 0 is the loss of `base`; start the window at `first`.
         let shift = (first - base).rem_euclid(length as f64);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the length")]
@@ -263,7 +272,8 @@ impl Composed {
         // Σ over the grid of g(z) = (1 − e^{−z})e^{−θz} is at most its integral over the spacing plus its maximum.
         let largest = log_largest_gain(theta).exp();
         // The same for the sum of squares and the Euclidean bound; the better of the two holds.
-        let squares = 1.0 / (self.spacing * 2.0 * theta * (2.0 * theta + 1.0) * (theta + 1.0)) + largest * largest;
+        let squares =
+            1.0 / (self.spacing * 2.0 * theta * (2.0 * theta + 1.0) * (theta + 1.0)) + largest * largest;
         let round_off = smaller(
             self.errors.each * (1.0 / (self.spacing * theta * (1.0 + theta)) + largest),
             self.errors.euclidean * squares.sqrt(),

@@ -24,14 +24,18 @@ pub fn delta(pair: Pair, epsilon: f64) -> Result<f64, AccountantError> {
         return Ok(-epsilon.exp_m1() + epsilon.exp() * delta(pair.reversed(), -epsilon)?);
     }
     let parts = pair.parts(LEFT_OUT);
-    let atoms = parts.atoms.iter().map(|&(loss, mass)| if loss > epsilon { mass * -(epsilon - loss).exp_m1() } else { 0.0 });
+    let atoms = parts
+        .atoms
+        .iter()
+        .map(|&(loss, mass)| if loss > epsilon { mass * -(epsilon - loss).exp_m1() } else { 0.0 });
     let sides = parts.sides.iter().filter(|(_, direct)| *direct).map(|(side, _)| upper_gain(side, epsilon));
     Ok(smaller(parts.infinite + atoms.sum::<f64>() + if shift > 0.0 { sides.sum::<f64>() } else { 0.0 }, 1.0))
 }
 
 /// The smallest ε ≥ 0 with δ(ε) ≤ δ, rounded up.
 pub(crate) fn epsilon(pair: Pair, target: f64) -> Result<f64, AccountantError> {
-    let exceeds = |epsilon: f64| Ok::<bool, AccountantError>(up_by(delta(pair, epsilon)?, 16.0 * MASS_ULPS) > target);
+    let exceeds =
+        |epsilon: f64| Ok::<bool, AccountantError>(up_by(delta(pair, epsilon)?, 16.0 * MASS_ULPS) > target);
     if !exceeds(0.0)? {
         return Ok(0.0);
     }

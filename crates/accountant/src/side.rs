@@ -183,7 +183,11 @@ impl Side {
             if gap.abs() <= 4.0 * f64::EPSILON * loss {
                 break;
             }
-            if gap > 0.0 { high = x } else { low = x }
+            if gap > 0.0 {
+                high = x
+            } else {
+                low = x
+            }
             let step = x - gap / self.slope(x);
             let next = if step > low && step < high { step } else { 0.5 * (low + high) };
             if (next - x).abs() <= f64::EPSILON * x.abs() {

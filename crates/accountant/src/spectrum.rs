@@ -93,7 +93,11 @@ impl Spectrum {
                 (false, true) => *bound + log.re + other_bound,
                 (true, true) => *bound + other_bound,
             };
-            *log = if dropped == (false, false) { *log + other_log } else { Complex::new(f64::NEG_INFINITY, 0.0) };
+            *log = if dropped == (false, false) {
+                *log + other_log
+            } else {
+                Complex::new(f64::NEG_INFINITY, 0.0)
+            };
         }
     }
 

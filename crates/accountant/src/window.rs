@@ -103,7 +103,6 @@ impl Tilted {
     fn range(&self) -> (f64, f64) {
         (self.first, self.first + self.mass.len() as f64 - 1.0)
     }
-
 }
 
 /// Masses times e^{rate·index}, scaled to sum to 1, and the log of the scale.
