@@ -14,6 +14,7 @@
 
 use crate::AccountantError;
 use crate::composition::{self, Bound};
+use crate::contour::{self, AGREEMENT};
 use crate::event::Event;
 use crate::plan::{Alternative, alternatives};
 use pairdp_units::directed::larger;
@@ -82,8 +83,12 @@ pub struct Answer {
 pub fn account(event: &Event, delta: Delta) -> Result<Answer, AccountantError> {
     let alternatives = alternatives(event)?;
     let bound = worst(&alternatives, |terms| composition::epsilon(terms, delta))?;
-    let attained = alternatives.iter().flat_map(|alternative| &alternative.lower);
-    let lower_bound = attained.map(|terms| composition::attained_epsilon(terms, delta)).fold(0.0, larger);
+    // Any attained composition gives a lower bound; the later ones are only worth a try when the first fails.
+    let attained = alternatives.iter().map(|alternative| {
+        let mut bounds = alternative.lower.iter().map(|terms| composition::attained_epsilon(terms, delta));
+        bounds.find(|bound| *bound > 0.0).unwrap_or(0.0)
+    });
+    let lower_bound = attained.fold(0.0, larger);
     if lower_bound.is_nan() || lower_bound > bound.value * (1.0 + 1e-6) {
         return Err(AccountantError::NoConvergence("the lower bound exceeds the upper one"));
     }
@@ -108,6 +113,34 @@ pub fn delta_for(event: &Event, epsilon: Epsilon) -> Result<(f64, Method), Accou
     Ok((bound.value, bound.method))
 }
 
+/// ε of an event at δ > 0 as a value, to about 10⁻⁸, by the contour engine: for comparisons and plots, not for claims.
+///
+/// # Errors
+/// [`AccountantError::NoConvergence`] where the engine does not settle; otherwise as [`account`].
+pub fn epsilon_value(event: &Event, delta: Delta) -> Result<f64, AccountantError> {
+    let mut worst = 0.0;
+    for Alternative { upper, .. } in alternatives(event)? {
+        if !upper.is_empty() {
+            worst = larger(worst, contour::epsilon(&upper, delta.get(), AGREEMENT)?.epsilon);
+        }
+    }
+    Ok(worst)
+}
+
+/// δ of an event at ε as a value, like [`epsilon_value`].
+///
+/// # Errors
+/// As [`epsilon_value`].
+pub fn delta_value(event: &Event, epsilon: Epsilon) -> Result<f64, AccountantError> {
+    let mut worst = 0.0;
+    for Alternative { upper, .. } in alternatives(event)? {
+        if !upper.is_empty() {
+            worst = larger(worst, contour::delta(&upper, epsilon.get())?.log_delta.exp());
+        }
+    }
+    Ok(worst)
+}
+
 /// The largest bound over the alternatives.
 fn worst(
     alternatives: &[Alternative],
@@ -116,7 +149,10 @@ fn worst(
     let mut worst = Bound { value: 0.0, method: Method::Nothing };
     for alternative in alternatives {
         let one = bound(&alternative.upper)?;
-        if !(one.value <= worst.value) {
+        if one.value.is_nan() {
+            return Err(AccountantError::NoConvergence("a bound is not a number"));
+        }
+        if one.value > worst.value {
             worst = one;
         }
     }

@@ -108,7 +108,8 @@ fn search(event: &Event, budget: Budget) -> Result<f64, AccountantError> {
             break;
         }
     }
-    if !(high - low < 1.0) {
+    let bracketed = high - low < 1.0;
+    if !bracketed {
         return Err(AccountantError::NotBracketed(budget));
     }
     for _ in 0..40 {

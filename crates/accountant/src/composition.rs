@@ -166,7 +166,7 @@ pub(crate) fn delta(terms: &[Term], epsilon: f64) -> Result<Bound, AccountantErr
     if let Some(shift) = gaussian_part(terms) {
         return bound(gaussian::delta(epsilon, shift)?, Method::Gaussian);
     }
-    if !(shift >= 0.0) {
+    if shift.is_nan() {
         return Err(AccountantError::Ratio(shift));
     }
     let pure = pure_sum(terms);
@@ -231,5 +231,5 @@ pub(crate) fn attained_epsilon(terms: &[Term], target: Delta) -> f64 {
     if let [Term { pair, count: 1 }] = terms {
         return profile::epsilon(*pair, delta).map_or(0.0, |epsilon| epsilon * (1.0 - 1e-9));
     }
-    contour::epsilon(terms, delta, 1e-8).map_or(0.0, |value| value.epsilon * (1.0 - 1e-6))
+    contour::epsilon(terms, delta, 1e-6).map_or(0.0, |value| value.epsilon * (1.0 - 1e-5))
 }

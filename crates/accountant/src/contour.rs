@@ -310,23 +310,6 @@ pub(crate) fn delta(terms: &[Term], epsilon: f64) -> Result<Value, AccountantErr
     Err(AccountantError::NoConvergence("δ did not settle"))
 }
 
-/// log δ at ε > 0, for δ no smaller than about exp(`least`), from a guess of the crossing.
-pub(crate) fn log_delta(
-    terms: &[Term],
-    epsilon: f64,
-    least: f64,
-    guess: f64,
-    accuracy: f64,
-) -> Result<Value, AccountantError> {
-    let tail = cut_mass(least, total_count(terms)) * 1e4;
-    let tilt = Moments::new(terms, tail, 0.0)?.saddle(epsilon, guess);
-    let log_delta = Line::new(terms, tail, tilt, epsilon, accuracy)?.log_delta(epsilon);
-    if log_delta.is_nan() {
-        return Err(AccountantError::NoConvergence("the contour integral is not a number"));
-    }
-    Ok(Value { epsilon, log_delta, tilt })
-}
-
 /// The smallest ε with δ(ε) ≤ δ, for compositions whose δ(0) is above it; 0 when the search runs into 0.
 ///
 /// `accuracy` is that of log δ; early rounds are rougher.

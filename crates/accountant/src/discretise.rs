@@ -27,7 +27,7 @@ pub(crate) const MOST_CELLS: f64 = 1_048_576.0;
 
 /// Which way losses move to the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rounding {
+pub(crate) enum Rounding {
     /// Pessimistic: δ can only grow.
     Up,
     /// Optimistic: δ can only shrink.
@@ -36,7 +36,7 @@ pub enum Rounding {
 
 /// Masses at the losses `(first + j)·spacing`, and at infinity.
 pub(crate) struct GridLosses {
-    pub(crate) first: i64,
+    pub(crate) first: f64,
     pub(crate) mass: Vec<f64>,
     pub(crate) infinite: f64,
 }
@@ -64,14 +64,14 @@ pub(crate) fn discretise(
 ) -> Result<GridLosses, AccountantError> {
     let Parts { sides, atoms, infinite } = pair.parts(tail);
     let reach = (largest_loss(pair, tail) / spacing).ceil() + 2.0;
-    if !(reach <= MOST_CELLS + 3.0) {
+    if reach.is_nan() || reach > MOST_CELLS + 3.0 {
         return Err(AccountantError::NoConvergence("the grid of losses is too fine"));
     }
     let rules = Rules { narrow: legendre(3), medium: legendre(5), wide: legendre(10) };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded by MOST_CELLS")]
     let reach = reach as usize;
     let mut mass = vec![0.0; 2 * reach + 1];
-    let mut grid = GridLosses { first: -(reach as i64), mass: Vec::new(), infinite };
+    let mut grid = GridLosses { first: -(reach as f64), mass: Vec::new(), infinite };
     let mut known: Option<(Side, Cells)> = None;
     for (side, direct) in sides {
         if known.as_ref().is_none_or(|(seen, _)| *seen != side) {

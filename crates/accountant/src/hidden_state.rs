@@ -119,9 +119,9 @@ pub(crate) fn effective_steps(steps: u64, contraction: f64, reach: Option<f64>) 
         let third = ((high - low) / 3.0).floor();
         let (left, right) = (low + larger(third, 1.0), high - larger(third, 1.0));
         if bound(left) <= bound(right) {
-            high = larger(right, left)
+            high = larger(right, left);
         } else {
-            low = smaller(left, right)
+            low = smaller(left, right);
         }
         if high - low <= 3.0 {
             break;

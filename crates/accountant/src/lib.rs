@@ -27,7 +27,7 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use account::{Answer, Method, account, delta_for, epsilon_for};
+pub use account::{Answer, Method, account, delta_for, delta_value, epsilon_for, epsilon_value};
 pub use event::{AdjacencyKind, Event, Release, Sampling};
 pub use hidden_state::{LastIterate, Output};
 

@@ -58,7 +58,7 @@ impl Losses {
         let parts = pair.parts(tail);
         let mut nodes: Vec<(f64, f64)> =
             parts.atoms.iter().filter(|atom| atom.0 != 0.0).map(|&(loss, mass)| (loss, mass.ln())).collect();
-        let mut seen: Option<(Side, Vec<(f64, f64, f64)>)> = None;
+        let mut seen: Option<(Side, Vec<Point>)> = None;
         for (side, direct) in parts.sides {
             if seen.as_ref().is_none_or(|(known, _)| *known != side) {
                 let points = points(&side, tail, frequency)?;
@@ -106,6 +106,9 @@ impl Losses {
     }
 }
 
+/// (L, log mass under the numerator, log mass under the denominator).
+type Point = (f64, f64, f64);
+
 /// eᵃ − 1 − a without cancellation.
 fn second_order(a: f64) -> f64 {
     if a.abs() > 0.25 {
@@ -119,8 +122,8 @@ fn second_order(a: f64) -> f64 {
     0.5 * a * a * sum
 }
 
-/// (L, log mass under the numerator, log mass under the denominator) at the nodes of a side.
-fn points(side: &Side, tail: f64, frequency: f64) -> Result<Vec<(f64, f64, f64)>, AccountantError> {
+/// Gauss–Legendre nodes of a side.
+fn points(side: &Side, tail: f64, frequency: f64) -> Result<Vec<Point>, AccountantError> {
     let end = side.cut(tail);
     let widest = PANEL * side.scale();
     let rule = legendre(ORDER);
@@ -189,9 +192,9 @@ impl Moments {
         for _ in 0..200 {
             let (value, curvature) = slope(c);
             if value > 0.0 {
-                high = c
+                high = c;
             } else {
-                low = c
+                low = c;
             }
             let newton = c * (-value / (curvature * c)).exp();
             let next = if value.is_finite() && newton > low && newton < high {

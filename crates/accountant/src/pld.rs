@@ -306,7 +306,7 @@ impl Composed {
         if self.first <= 0.0 && self.delta(0.0) <= target {
             return 0.0;
         }
-        if !(self.infinite < target) {
+        if self.infinite >= target || self.infinite.is_nan() {
             return f64::INFINITY;
         }
         let (mut here, mut slope) = (guess, -self.tilt);

@@ -24,11 +24,11 @@ const QUADRATURE_ULPS: f64 = 1e5;
 
 /// An ε with the order that attains it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RenyiBound {
+pub(crate) struct RenyiBound {
     /// An upper bound on ε; infinite when no order gives one.
-    pub epsilon: f64,
+    pub(crate) epsilon: f64,
     /// The best order α.
-    pub order: f64,
+    pub(crate) order: f64,
 }
 
 /// ε at δ by truncated Rényi accounting.

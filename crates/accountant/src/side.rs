@@ -184,9 +184,9 @@ impl Side {
                 break;
             }
             if gap > 0.0 {
-                high = x
+                high = x;
             } else {
-                low = x
+                low = x;
             }
             let step = x - gap / self.slope(x);
             let next = if step > low && step < high { step } else { 0.5 * (low + high) };

@@ -87,11 +87,11 @@ impl Spectrum {
         for ((log, bound), (other_log, other_bound)) in mine.zip(other.logs.iter().zip(&other.bounds)) {
             let dropped = (log.re.is_infinite(), other_log.re.is_infinite());
             *bound = match dropped {
-                (false, false) => *bound + other_bound,
                 // Sizes multiply; a kept one is its own size enlarged by its error.
                 (true, false) => *bound + other_log.re + other_bound,
                 (false, true) => *bound + log.re + other_bound,
-                (true, true) => *bound + other_bound,
+                // Relative errors add; so do logs of sizes.
+                (false, false) | (true, true) => *bound + other_bound,
             };
             *log = if dropped == (false, false) {
                 *log + other_log
@@ -128,7 +128,9 @@ impl Spectrum {
         let mut masses = inverse.make_output_vec();
         inverse.process(&mut spectrum, &mut masses).map_err(refused)?;
         let scale = 1.0 / length as f64;
-        masses.iter_mut().for_each(|mass| *mass *= scale);
+        for mass in &mut masses {
+            *mass *= scale;
+        }
         // Each entry of the half spectrum stands for two frequencies.
         let each = 2.0 * scale * (sum_error + transform_error(length) * sum_size);
         let norm = masses.iter().map(|mass| mass * mass).sum::<f64>().sqrt();

@@ -360,24 +360,30 @@ fn renyi_is_a_looser_second_opinion() {
     assert!(rdp::epsilon(&rare, 1e-12).unwrap().epsilon < 0.0213);
 }
 
+/// A weight and the centre of a unit normal in the plane.
+type Centre = (f64, [f64; 2]);
+
 /// Densities of planar mixtures on a grid: H_α by summation, from the definition.
-fn planar_divergence(p: &[(f64, [f64; 2])], q: &[(f64, [f64; 2])], alpha: f64) -> f64 {
-    let h = 0.1;
-    let density = |mixture: &[(f64, [f64; 2])], x: f64, y: f64| -> f64 {
+fn planar_divergence(first: &[Centre], second: &[Centre], alpha: f64) -> f64 {
+    let spacing = 0.1;
+    let density = |mixture: &[Centre], x: f64, y: f64| -> f64 {
         mixture.iter().map(|(w, c)| w * (-0.5 * ((x - c[0]).powi(2) + (y - c[1]).powi(2))).exp()).sum()
     };
     let mut sum = 0.0;
     for i in -80..=80 {
         for j in -80..=80 {
-            let (x, y) = (h * f64::from(i), h * f64::from(j));
-            let gap = density(p, x, y) - alpha * density(q, x, y);
+            let (x, y) = (spacing * f64::from(i), spacing * f64::from(j));
+            let gap = density(first, x, y) - alpha * density(second, x, y);
             if gap > 0.0 {
                 sum += gap;
             }
         }
     }
-    sum * h * h / (2.0 * std::f64::consts::PI)
+    sum * spacing * spacing / (2.0 * std::f64::consts::PI)
 }
+
+/// Two points of the plane.
+type Two = ([f64; 2], [f64; 2]);
 
 /// A point of the disc of the given radius.
 fn disc(radius: f64) -> impl Strategy<Value = [f64; 2]> {
@@ -396,7 +402,7 @@ proptest! {
         theirs in prop::collection::vec(disc(1.0), 2), epsilon in -1.0..1.5_f64,
     ) {
         // M₀, M₁, M₁′: mixtures with centres in the unit disc, so at most 2 apart.
-        let mix = |with: &[[f64; 2]]| -> Vec<(f64, [f64; 2])> {
+        let mix = |with: &[[f64; 2]]| -> Vec<Centre> {
             let absent = others.iter().map(|c| ((1.0 - rate) / 3.0, *c));
             absent.chain(with.iter().map(|c| (rate / 2.0, *c))).collect()
         };
@@ -411,7 +417,7 @@ proptest! {
     ) {
         // Bin(2, rate) kept pairs, each of norm at most 0.8.
         let weights = [(1.0 - rate).powi(2), 2.0 * rate * (1.0 - rate), rate.powi(2)];
-        let mix = |pick: fn(&([f64; 2], [f64; 2])) -> [f64; 2]| -> Vec<(f64, [f64; 2])> {
+        let mix = |pick: fn(&Two) -> [f64; 2]| -> Vec<Centre> {
             (0..3).map(|k| (weights[k], pick(&centres[k]).map(|x| x * k as f64))).collect()
         };
         let attained = planar_divergence(&mix(|c| c.0), &mix(|c| c.1), epsilon.exp());
@@ -504,7 +510,7 @@ proptest! {
             let losses = discretise::discretise(pair, spacing, 1e-18, Rounding::Up).unwrap();
             let total: f64 = losses.mass.iter().sum::<f64>() + losses.infinite;
             prop_assert!((total - 1.0).abs() < 1e-12, "{pair:?}: P has mass {total}");
-            let loss = |j: usize| spacing * (losses.first + i64::try_from(j).unwrap()) as f64;
+            let loss = |j: usize| spacing * (losses.first + j as f64);
             let reversed: f64 = losses.mass.iter().enumerate().map(|(j, m)| m * (-loss(j)).exp()).sum();
             prop_assert!((reversed - 1.0).abs() < 1e-9, "{pair:?}: Q has mass {reversed}");
         }

@@ -38,7 +38,7 @@ impl Tilted {
         tilt: f64,
         count: f64,
     ) -> Result<Self, AccountantError> {
-        let first = losses.first as f64;
+        let first = losses.first;
         let top = tilt * spacing * (first + losses.mass.len() as f64).abs();
         let (mass, log_total) = if top < 300.0 {
             tilt_directly(&losses.mass, tilt * spacing, first)
@@ -118,7 +118,9 @@ fn tilt_directly(masses: &[f64], rate: f64, first: f64) -> (Vec<f64>, f64) {
         }
     }
     let total: f64 = tilted.iter().sum();
-    tilted.iter_mut().for_each(|mass| *mass /= total);
+    for mass in &mut tilted {
+        *mass /= total;
+    }
     (tilted, total.ln())
 }
 
