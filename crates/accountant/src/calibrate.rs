@@ -1,7 +1,7 @@
 //! The inverse questions: how much noise, how many steps, which errors an attacker must make.
 //!
 //! Roots are found with the contour engine and then *certified*: what is returned satisfies the budget when
-//! [`crate::account`] recomputes it.
+//! [`account()`](crate::account()) recomputes it.
 
 use crate::AccountantError;
 use crate::account::{delta_for, epsilon_for};
@@ -21,7 +21,7 @@ use pairdp_units::{Budget, Delta, Epsilon};
 ///
 /// # Errors
 /// [`AccountantError::PureGaussian`] when δ = 0, [`AccountantError::NotBracketed`] when no finite noise suffices, for
-/// example because pure releases alone exceed the budget, and the errors of [`crate::account`].
+/// example because pure releases alone exceed the budget, and the errors of [`account()`](crate::account()).
 pub fn noise_multiplier(event: &Event, budget: Budget) -> Result<f64, AccountantError> {
     if budget.delta.get() <= 0.0 {
         return Err(AccountantError::PureGaussian);
@@ -171,7 +171,7 @@ fn limit_variance(pair: Pair) -> f64 {
 /// How often `event` may be repeated within `budget`: the largest certified number of repetitions, 0 if none.
 ///
 /// # Errors
-/// The errors of [`crate::account`]; [`AccountantError::NotBracketed`] when any number of repetitions is free.
+/// The errors of [`account()`](crate::account()); [`AccountantError::NotBracketed`] when any number of repetitions is free.
 pub fn steps(event: &Event, budget: Budget) -> Result<u64, AccountantError> {
     let within = |times: u64| -> Result<bool, AccountantError> {
         Ok(epsilon_for(&event.repeated(times)?, budget.delta)?.0.get() <= budget.epsilon.get())
@@ -203,7 +203,7 @@ pub struct TradeOff {
 /// largest of them over a grid of ε.
 ///
 /// # Errors
-/// The errors of [`crate::account`]; [`AccountantError::Invalid`] for a rate outside [0, 1].
+/// The errors of [`account()`](crate::account()); [`AccountantError::Invalid`] for a rate outside [0, 1].
 pub fn trade_off(event: &Event, false_positives: &[f64]) -> Result<Vec<TradeOff>, AccountantError> {
     let middle = epsilon_for(event, Delta::new(1e-3).map_err(|_| AccountantError::Ratio(1e-3))?)?.0.get();
     let mut lines = vec![(0.0, 1.0)];

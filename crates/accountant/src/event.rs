@@ -3,6 +3,16 @@
 //! The format is versioned and closed: an unknown kind or field, or a combination without a proved pair, is an
 //! error. Nothing that cannot be accounted for is ever free.
 //!
+//! # Supported
+//! | sampling | Gaussian, replace-one | Gaussian, add-or-remove | pure, replace-one | pure, add-or-remove |
+//! |---|---|---|---|---|
+//! | none | yes | yes | yes | yes |
+//! | fixed size, one index | yes | refused | yes | refused |
+//! | Poisson over records | yes | yes | refused | yes |
+//! | Poisson over pairs | yes | refused | refused | refused |
+//!
+//! Sequences and disjoint parts of these, and [`Release::LastIterate`], are supported under both adjacencies.
+//!
 //! # Noise multipliers
 //! A multiplier is the noise's standard deviation divided by what one record can do to the noised quantity:
 //!

@@ -3,6 +3,33 @@
 //! The crate speaks *noise multipliers*: it knows the ratio of sensitivity to noise, never the records, the
 //! loss or the noise itself. Bounds are computed on the safe side: an ε or δ is rounded up, a ratio μ that
 //! noise will be calibrated to is rounded down, and numeric doubt is an error.
+//!
+//! ```
+//! use pairdp_accountant::{Event, account, calibrate};
+//! use pairdp_units::{Budget, Delta};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A uniform pair of 5000 records in each of 5000 steps: how much noise gives ε = 1 at δ = 4·10⁻⁸?
+//! let unit = Event::gaussian_steps(5000, Some(2), 5000, 1.0)?;
+//! let multiplier = calibrate::noise_multiplier(&unit, Budget::new(1.0, 4e-8)?)?;
+//! assert!(multiplier <= 0.7112);
+//!
+//! let answer = account(&unit.scaled(multiplier)?, Delta::new(4e-8)?)?;
+//! assert!(answer.epsilon.get() <= 1.0 && answer.lower_bound <= answer.epsilon.get());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | what |
+//! |---|---|
+//! | [`event`] | what was released, as a versioned description |
+//! | [`pair`] | dominating pairs, with the proof notes they rest on |
+//! | [`gaussian`], [`profile`] | closed forms: plain Gaussian noise, one step |
+//! | contour | values of compositions at a cost that does not depend on the number of steps |
+//! | pld, discretise, spectrum, window | certificates: discretised losses with a rounding budget |
+//! | rdp | Rényi accounting, a second opinion |
+//! | [`hidden_state`] | the last iterate of projected descent |
+//! | [`calibrate`] | noise, steps and trade-offs for a budget |
 
 mod account;
 pub mod calibrate;

@@ -1,7 +1,7 @@
 //! The privacy profile of one step, exactly: δ(ε) = H_{e^ε}(P‖Q) for every real ε.
 //!
 //! For ε ≥ 0 it is the integral of the positive function p − e^ε·q from where the loss exceeds ε, by the same rules
-//! as the cells of [`crate::discretise`]; for ε < 0, H_α(P‖Q) = 1 − α + α·H_{1/α}(Q‖P).
+//! as the cells of the discretisation; for ε < 0, H_α(P‖Q) = 1 − α + α·H_{1/α}(Q‖P).
 
 use crate::AccountantError;
 use crate::discretise::{MASS_ULPS, upper_gain};
