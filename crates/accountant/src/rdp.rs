@@ -33,11 +33,16 @@ pub(crate) struct RenyiBound {
 
 /// ε at δ by truncated Rényi accounting.
 pub(crate) fn epsilon(terms: &[Term], target: f64) -> Result<RenyiBound, AccountantError> {
-    // Both sides of a pair may be cut, each by `tail`.
-    let tail = larger(0.25 * TRUNCATED * target / total_count(terms), 1e-318);
+    // Both sides of a pair may be cut, each by `tail`, and the far terms of a mixture.
+    let tail = 0.25 * TRUNCATED * target / total_count(terms);
+    if tail < 1e-318 {
+        return Err(AccountantError::NoConvergence("δ is too small to truncate"));
+    }
     let moments = Moments::new(terms, tail, 0.0)?;
     let best = best_order(&moments, (target * (1.0 - TRUNCATED)).ln());
-    Ok(RenyiBound { epsilon: up_by(larger(best.epsilon, 0.0), QUADRATURE_ULPS), order: best.order })
+    // What was cut from Q enters the moments with the order as a factor: at most TRUNCATED·δ in ε.
+    let epsilon = larger(best.epsilon, 0.0) + TRUNCATED * target;
+    Ok(RenyiBound { epsilon: up_by(epsilon, QUADRATURE_ULPS), order: best.order })
 }
 
 /// The best order for moments already at hand: golden section in log(α − 1), where the bound is unimodal.
