@@ -95,7 +95,7 @@ fn search(event: &Event, budget: Budget) -> Result<f64, AccountantError> {
     let (mut at_low, mut at_high) = (0.0, 0.0);
     let mut here = start(event, budget)?;
     for _ in 0..80 {
-        let value = gap(here, COARSE)?;
+        let value = gap(here, 4.0 * COARSE)?;
         let stride = if value.abs() < 3.0 { 0.1 } else { 0.4 };
         if value > 0.0 {
             (low, at_low) = (here, value);
@@ -118,10 +118,16 @@ fn search(event: &Event, budget: Budget) -> Result<f64, AccountantError> {
         if value.abs() < 0.1 || high - low < 1e-7 {
             // A fine grid adds less to δ than a coarse one; the local slope turns the difference into noise.
             let slope = (gap(middle + 2e-3, COARSE)? - value) / 2e-3;
-            let first = middle - value / slope;
-            let fine = gap(first, FINE)?;
+            let mut best = middle - value / slope;
+            let mut left = gap(best, FINE)?;
+            best -= left / slope;
+            if left.abs() > 0.15 {
+                // Too long a step for one slope.
+                left = gap(best, FINE)?;
+                best -= left / slope;
+            }
             // A touch more than needed saves a second certificate.
-            return Ok((first - fine / slope).exp() * (1.0 + 3e-5));
+            return Ok(best.exp() * (1.0 + 3e-5));
         }
         if value > 0.0 {
             (low, at_low) = (middle, value);
