@@ -25,6 +25,29 @@ pub(crate) fn gauss_legendre(low: f64, width: f64, f: impl Fn(f64) -> f64) -> f6
         .sum::<f64>()
 }
 
+/// Nodes and weights of the Gauss–Legendre rule with `order` points on [−1, 1].
+///
+/// Newton on the Legendre polynomial from its asymptotic zeros; each zero converges in a few steps.
+pub(crate) fn legendre(order: usize) -> Vec<(f64, f64)> {
+    let n = order as f64;
+    (0..order)
+        .map(|i| {
+            let mut x = (std::f64::consts::PI * (i as f64 + 0.75) / (n + 0.5)).cos();
+            let mut derivative = 1.0;
+            for _ in 0..10 {
+                let (mut previous, mut value) = (1.0, x);
+                for k in 2..=order {
+                    let k = k as f64;
+                    (previous, value) = (value, ((2.0 * k - 1.0) * x * value - (k - 1.0) * previous) / k);
+                }
+                derivative = n * (x * value - previous) / (x * x - 1.0);
+                x -= value / derivative;
+            }
+            (x, 2.0 / ((1.0 - x * x) * derivative * derivative))
+        })
+        .collect()
+}
+
 /// Panel width, and how far beyond max(x*, μ) to integrate: n(39) underflows.
 const PANEL: f64 = 0.125;
 const REACH: f64 = 39.0;

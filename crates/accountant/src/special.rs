@@ -26,6 +26,11 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * FRAC_1_SQRT_2)
 }
 
+/// Φ(−x): the mass beyond x, with full relative precision in the upper tail.
+pub(crate) fn normal_tail(x: f64) -> f64 {
+    normal_cdf(-x)
+}
+
 /// The normal density, from the exact square of `x`.
 pub(crate) fn normal_density(x: f64) -> f64 {
     let high = x * x;

@@ -2,7 +2,7 @@
 //!
 //! With `--json` each result is one JSON object on a line; without, a row of a table.
 
-mod gaussian;
+mod accountant;
 mod kernels;
 mod noise;
 mod report;
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 type Benchmark = (&'static str, &'static str, fn(&mut Report));
 
 const BENCHMARKS: &[Benchmark] = &[
-    ("gaussian", "exact Gaussian calibrations a second", gaussian::run),
+    ("accountant", "noise for a budget and ε for a noise, beside dp-accounting", accountant::run),
     ("kernels", "gradients over all pairs, next to reading the table", kernels::run),
     ("noise", "safe noise a second, alone and next to unsafe noise", noise::run),
 ];
