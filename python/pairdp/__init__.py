@@ -4,8 +4,9 @@
 differential privacy for replacing any one record, and carries a certificate that anybody can check.
 """
 
+from . import accounting
 from ._core import __version__
 from .exceptions import PrivacyBudgetError
 from .ranking import PrivateRanker
 
-__all__ = ["PrivacyBudgetError", "PrivateRanker", "__version__"]
+__all__ = ["PrivacyBudgetError", "PrivateRanker", "__version__", "accounting"]

@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Evaluate(Evaluate),
     /// Recompute a model's privacy certificate and say yes or no
     Verify(Verify),
+    /// What noisy releases cost, or how much noise a budget needs
+    Account(Account),
 }
 
 #[derive(Args)]
@@ -152,4 +154,34 @@ Exit code 0 means yes, 1 means no.")]
 pub(crate) struct Verify {
     /// Model file
     pub(crate) model: PathBuf,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pairdp account --records 5000 --batch 2 --steps 5000 --epsilon 1 --delta 4e-8
+  pairdp account --records 5000 --batch 2 --steps 5000 --noise-multiplier 0.72 --delta 4e-8 --json
+
+Adjacency is replace-one. The multiplier is the standard deviation of the noise over the *replace-one sensitivity* of the
+query on one sample. Libraries that clip each record to C and count add-or-remove divide by C instead; replacing a record
+moves their sum by up to 2C, so their multiplier is twice ours for the same noise.")]
+pub(crate) struct Account {
+    /// Records in the table
+    #[arg(long, value_name = "N")]
+    pub(crate) records: u64,
+    /// Records in a sample, drawn uniformly without replacement; 2 for a uniform pair [default: all, no sampling]
+    #[arg(long, value_name = "M")]
+    pub(crate) batch: Option<u64>,
+    /// Releases
+    #[arg(long, value_name = "T", default_value_t = 1)]
+    pub(crate) steps: u64,
+    /// Noise over sensitivity: asks for ε
+    #[arg(long, value_name = "S", allow_negative_numbers = true, conflicts_with = "epsilon")]
+    pub(crate) noise_multiplier: Option<f64>,
+    /// Budget ε: asks for the noise
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    pub(crate) epsilon: Option<f64>,
+    /// δ
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub(crate) delta: f64,
 }

@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+pub(crate) mod account;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod predict;

@@ -1,6 +1,7 @@
 //! The native half of the Python package: conversions and calls, no decisions. Defaults, documentation and
 //! scikit-learn's conventions live in `python/pairdp`.
 
+mod accounting;
 mod error;
 mod ranker;
 
@@ -15,6 +16,8 @@ mod _core {
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 
+    #[pymodule_export]
+    use crate::accounting::{epsilon, noise_multiplier, trade_off};
     #[pymodule_export]
     use crate::ranker::{auc, fit_ranker, score_rows, verify_model};
 }

@@ -1,0 +1,45 @@
+use crate::args::Account;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use pairdp_accountant::{Event, account, calibrate};
+use pairdp_units::{Budget, Delta};
+use serde_json::json;
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &Account, printer: &Printer) -> Result<ExitCode, Failure> {
+    let event =
+        |multiplier| Event::gaussian_steps(arguments.records, arguments.batch, arguments.steps, multiplier);
+    match (arguments.noise_multiplier, arguments.epsilon) {
+        (Some(multiplier), _) => {
+            let answer = account(&event(multiplier)?, Delta::new(arguments.delta)?)?;
+            let (epsilon, lower_bound) = (answer.epsilon.get(), answer.lower_bound);
+            let text = format!(
+                "ε = {epsilon:.6} at δ = {:e} ({}); some neighbours attain {lower_bound:.6}",
+                arguments.delta, answer.method
+            );
+            // JSON has no infinity; null says that nothing is promised.
+            let finite = |value: f64| value.is_finite().then_some(value);
+            let object = json!({
+                "epsilon": finite(epsilon), "lower_bound": finite(lower_bound), "method": answer.method.name(),
+            });
+            printer.result(&text, &object);
+        }
+        (None, Some(epsilon)) => {
+            let multiplier =
+                calibrate::noise_multiplier(&event(1.0)?, Budget::new(epsilon, arguments.delta)?)?;
+            let text = format!(
+                "noise multiplier {multiplier:.6} gives ε = {epsilon} at δ = {:e}\n\
+                 (standard deviation over the replace-one sensitivity of the sampled query)",
+                arguments.delta
+            );
+            printer.result(&text, &json!({ "noise_multiplier": multiplier }));
+        }
+        (None, None) => {
+            return Err(Failure::refused(
+                "neither a noise nor a budget was given",
+                "pass --noise-multiplier to learn ε, or --epsilon to learn the noise",
+            ));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,52 @@
+//! `pairdp account`.
+
+use crate::common::Workplace;
+use serde_json::Value;
+
+fn answer(arguments: &str) -> Value {
+    let run = Workplace::new().run(&format!("account {arguments} --json"));
+    assert_eq!(run.code, 0, "{}", run.err);
+    serde_json::from_str(&run.out).unwrap()
+}
+
+#[test]
+fn noise_and_budget_answer_each_other() {
+    let sampled = "--records 5000 --batch 2 --steps 5000 --delta 4e-8";
+    let multiplier = answer(&format!("{sampled} --epsilon 1"))["noise_multiplier"].as_f64().unwrap();
+    assert!((0.7090..=0.7112).contains(&multiplier), "{multiplier}");
+    let back = answer(&format!("{sampled} --noise-multiplier {multiplier}"));
+    let (upper, lower) = (back["epsilon"].as_f64().unwrap(), back["lower_bound"].as_f64().unwrap());
+    assert!(upper <= 1.0 && upper > 0.99 && lower <= upper && lower > 0.9, "{back}");
+}
+
+/// Without sampling the exact Gaussian curve answers: μ = √T/multiplier.
+#[test]
+fn no_batch_means_no_sampling() {
+    let found =
+        answer("--records 10 --steps 100 --epsilon 1 --delta 1e-6")["noise_multiplier"].as_f64().unwrap();
+    assert!((found - 10.0 / 0.236_70).abs() < 0.01, "{found}");
+    assert_eq!(answer("--records 10 --noise-multiplier 2 --delta 1e-6")["method"], "gaussian");
+    assert!(answer("--records 10 --noise-multiplier 2 --delta 0")["epsilon"].is_null());
+    assert_eq!(
+        answer("--records 10 --steps 0 --noise-multiplier 2 --delta 1e-6")["epsilon"].as_f64(),
+        Some(0.0)
+    );
+}
+
+#[test]
+fn bad_questions_are_refused() {
+    for arguments in [
+        "--records 10 --delta 1e-6",
+        "--records 10 --delta 2 --noise-multiplier 1",
+        "--records 10 --delta 1e-6 --noise-multiplier NaN",
+        "--records 10 --delta 1e-6 --noise-multiplier -1",
+        "--records 10 --batch 11 --delta 1e-6 --noise-multiplier 1",
+        "--records 10 --delta 1e-6 --epsilon 0",
+        "--records 10 --delta 0 --epsilon 1",
+        "--records 10 --delta 1e-6 --epsilon 1 --noise-multiplier 1",
+    ] {
+        let run = Workplace::new().run(&format!("account {arguments}"));
+        assert_eq!(run.code, 1, "{arguments}: {}", run.out);
+        assert!(run.err.starts_with("error: "), "{}", run.err);
+    }
+}

@@ -1,0 +1,52 @@
+//! The accountant.
+
+use crate::error::refused;
+use pairdp_accountant::{Event, account, calibrate};
+use pairdp_units::{Budget, Delta};
+use pyo3::prelude::*;
+
+/// (upper bound on ε, attained lower bound, method).
+#[pyfunction]
+pub(crate) fn epsilon(
+    py: Python<'_>,
+    records: u64,
+    batch: Option<u64>,
+    steps: u64,
+    noise_multiplier: f64,
+    delta: f64,
+) -> PyResult<(f64, f64, &'static str)> {
+    let event = Event::gaussian_steps(records, batch, steps, noise_multiplier).map_err(refused)?;
+    let delta = Delta::new(delta).map_err(refused)?;
+    let answer = py.detach(|| account(&event, delta)).map_err(refused)?;
+    Ok((answer.epsilon.get(), answer.lower_bound, answer.method.name()))
+}
+
+/// The noise multiplier for a budget.
+#[pyfunction]
+pub(crate) fn noise_multiplier(
+    py: Python<'_>,
+    records: u64,
+    batch: Option<u64>,
+    steps: u64,
+    epsilon: f64,
+    delta: f64,
+) -> PyResult<f64> {
+    let event = Event::gaussian_steps(records, batch, steps, 1.0).map_err(refused)?;
+    let budget = Budget::new(epsilon, delta).map_err(refused)?;
+    py.detach(|| calibrate::noise_multiplier(&event, budget)).map_err(refused)
+}
+
+/// For each false-positive rate, the smallest false-negative rate that a distinguisher could have.
+#[pyfunction]
+pub(crate) fn trade_off(
+    py: Python<'_>,
+    records: u64,
+    batch: Option<u64>,
+    steps: u64,
+    noise_multiplier: f64,
+    false_positives: Vec<f64>,
+) -> PyResult<Vec<f64>> {
+    let event = Event::gaussian_steps(records, batch, steps, noise_multiplier).map_err(refused)?;
+    let points = py.detach(|| calibrate::trade_off(&event, &false_positives)).map_err(refused)?;
+    Ok(points.into_iter().map(|point| point.false_negative).collect())
+}
