@@ -24,8 +24,10 @@ pub mod lower_bound;
 pub mod path;
 pub mod printed;
 pub mod realised;
+mod touch;
 
 pub use error::StabilityError;
-pub use geometry::{Geometry, NumericError, Regularity, Touch};
+pub use geometry::{Geometry, NumericError, Regularity};
 pub use path::{Output, Rates, Rule, Step};
 pub use realised::{PathBound, RealisedPath};
+pub use touch::Touch;

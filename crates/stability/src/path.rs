@@ -7,7 +7,7 @@
 //! - *with jumps*, ηλ ≤ 1: the smaller of √((cδ)² + (Hη·untouched)²) + η·apart and √((cδ)² + (Hη)²) + η·same, c = 1 − ηλ;
 //! - *Hölder*, ηλ ≤ 1: the same with √((1−a)/(1+a))·(2^−a L_a η)^{1/(1−a)}·c^{−a/(1−a)} for Hη, if that is smaller;
 //!
-//! where `same`, `apart` and `untouched` are those of a [`Touch`](crate::Touch). The second form for jumps is not
+//! where `same`, `apart` and `untouched` are those of a [`Touch`]. The second form for jumps is not
 //! redundant: it needs differences at one parameter only, and wins whenever nothing better than D₂ = D + H is known.
 //!
 //! A smooth loss run with longer steps is *not* contracting. The bound then falls back to that for jumps, and the
@@ -18,7 +18,7 @@
 //! returned number is rounded up. Proof: `proofs/path_lemmas.md`.
 //!
 //! # Assumptions
-//! Those of [`Geometry`](crate::Geometry), and: a step is a deterministic function of the parameter and of the records
+//! Those of [`Geometry`], and: a step is a deterministic function of the parameter and of the records
 //! its indices name. Then runs that agree stay equal, to the last bit, until the first step that names the replaced
 //! record; δ = 0 stays 0.
 //!
@@ -39,8 +39,9 @@ pub use run::Run;
 pub(crate) use run::geometric;
 
 use crate::error::{StabilityError, positive};
-use crate::geometry::{Geometry, Regularity, Touch};
-use pairdp_units::directed::{down_by, larger, smaller, up_by};
+use crate::geometry::{Geometry, Regularity};
+use crate::touch::Touch;
+use pairdp_units::directed::{down_by, larger, smaller, up, up_by};
 use serde::{Deserialize, Serialize};
 
 /// Which recurrence a result rests on, from the strongest to the weakest.
@@ -96,7 +97,7 @@ impl Step {
             cap: geometry.diameter(),
         };
         if let Regularity::Smooth { constant } = geometry.regularity()
-            && up_by(rate * (constant + ridge), 2.0) <= 2.0
+            && at_most_two(rate, if ridge > 0.0 { up(constant + ridge) } else { constant })
         {
             if ridge > 0.0 {
                 // Rounding of the products moves 1 − x by at most 2x·2⁻⁵² ≤ 4·2⁻⁵².
@@ -162,23 +163,68 @@ impl Step {
     /// The distance after the step.
     #[inline]
     pub fn after(&self, distance: f64, touch: Touch) -> f64 {
-        let moved = self.rate * touch.same;
-        if distance <= 0.0 {
-            let started = raise(moved + self.error);
-            return if touch.same > 0.0 { smaller(started, self.cap) } else { 0.0 };
-        }
-        let kept = self.contraction * distance;
-        let grown = if self.contracts() {
-            kept + moved
+        if self.contracts() {
+            self.after_contraction(distance, touch)
         } else {
-            let square = kept * kept + self.slack;
-            let part = self.spread * touch.untouched;
-            let split = (square + part * part).sqrt() + self.rate * touch.apart;
-            let whole = (square + self.spread * self.spread).sqrt() + moved;
-            smaller(split, whole)
-        };
-        smaller(raise(grown + self.error), self.cap)
+            self.after_spread(distance, touch)
+        }
     }
+
+    /// [`Step::after`] for many records at once, `counts[r]` of the step's `terms` terms holding record r once.
+    ///
+    /// One rule for the whole sweep and no branch in it, so that it runs in vector registers.
+    pub(crate) fn sweep(&self, geometry: &Geometry, distances: &mut [f64], counts: &[f64], terms: f64) {
+        let touch = Touch::share(geometry, 1.0, terms);
+        let each = |count: f64| Touch {
+            same: touch.same * count,
+            apart: touch.apart * count,
+            untouched: 1.0 - count / terms + ROUNDING,
+        };
+        if self.contracts() {
+            for (distance, &count) in distances.iter_mut().zip(counts) {
+                *distance = self.after_contraction(*distance, each(count));
+            }
+        } else {
+            for (distance, &count) in distances.iter_mut().zip(counts) {
+                *distance = self.after_spread(*distance, each(count));
+            }
+        }
+    }
+
+    #[inline]
+    fn after_contraction(&self, distance: f64, touch: Touch) -> f64 {
+        let grown = self.contraction * distance + self.rate * touch.same;
+        self.finish(distance, touch, grown)
+    }
+
+    #[inline]
+    fn after_spread(&self, distance: f64, touch: Touch) -> f64 {
+        let kept = self.contraction * distance;
+        let square = kept * kept + self.slack;
+        let part = self.spread * touch.untouched;
+        let moved = self.rate * touch.same;
+        let split = (square + part * part).sqrt() + self.rate * touch.apart;
+        let whole = (square + self.spread * self.spread).sqrt() + moved;
+        let grown = if split < whole { split } else { whole };
+        // Runs that agree so far differ by touched terms alone.
+        self.finish(distance, touch, if distance > 0.0 { grown } else { moved })
+    }
+
+    /// Numeric errors, rounding and the cap, for runs that have parted; NaN passes through.
+    #[inline]
+    fn finish(&self, distance: f64, touch: Touch, grown: f64) -> f64 {
+        let raised = raise(grown + self.error);
+        let capped = if raised > self.cap { self.cap } else { raised };
+        // A touch that changes nothing at one parameter may still be computed differently.
+        let parted = distance + touch.same > 0.0 || (self.error > 0.0 && touch.untouched < 1.0);
+        if parted || capped.is_nan() { capped } else { 0.0 }
+    }
+}
+
+/// Whether the exact product is at most 2: the fused residual says on which side of its rounding it lies.
+fn at_most_two(a: f64, b: f64) -> bool {
+    let product = a * b;
+    product < 2.0 || (product <= 2.0 && a.mul_add(b, -product) <= 0.0)
 }
 
 /// √((1−a)/(1+a))·(2^−a L η)^{1/(1−a)}·c^{−a/(1−a)}, rounded up.

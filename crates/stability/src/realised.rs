@@ -49,7 +49,7 @@ pub use sparse::{pair_path, record_path};
 
 use crate::error::{StabilityError, finite};
 use crate::path::Rule;
-use pairdp_units::directed::larger;
+use pairdp_units::directed::{larger, up_by};
 
 /// A sensitivity that holds for every record alike.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,6 +95,11 @@ impl RealisedPath {
     pub fn rule(&self) -> Rule {
         self.rule
     }
+}
+
+/// The mean of distances whose sum took so many additions, rounded up; 0 for a record that nothing depends on.
+fn mean_above(sum: f64, divisor: f64, additions: f64) -> f64 {
+    if sum > 0.0 { up_by(sum / divisor, additions + 2.0) } else { sum }
 }
 
 /// Refuses indices that name no record.

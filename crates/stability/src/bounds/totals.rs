@@ -34,8 +34,8 @@ pub struct Yang {
     pub noise: Option<Noise>,
 }
 
-/// History SGD with probability 1 − γ: 4·mean R_t + D²/(2Tη) + ηG²/2 + c₂√(ln(6T/γ)/n)
-/// and c₁η⌈ln n⌉(√T + √3·T ln(eT) ln(6/γ)/n) + 2Gσ√d·ln^{1/4}(4/γ), c₁ = 100√6·e^{3/2}·G·max{1, G}·ln(6e/γ),
+/// History SGD with probability 1 − γ, the sum of 4·mean R_t + D²/(2Tη) + ηG²/2 + c₂√(ln(6T/γ)/n) and of
+/// c₁η⌈ln n⌉(√T + √3·T ln(eT) ln(6/γ)/n) + 2Gσ√d·ln^{1/4}(4/γ), c₁ = 100√6·e^{3/2}·G·max{1, G}·ln(6e/γ),
 /// c₂ = (6 + 19e)(M + GD).
 ///
 /// # Reference

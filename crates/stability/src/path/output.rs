@@ -3,6 +3,9 @@
 //! T steps from a public start w₀ give iterates w₁ … w_T. What is released is a weighted mean Σ ω_t w_t, and its
 //! sensitivity is at most Σ ω_t δ_t by the triangle inequality (equal, when shifts are aligned). All the choices here
 //! weigh the last `count` iterates alike.
+//!
+//! # Assumptions
+//! The mean is taken exactly, or its rounding is added by whoever takes it.
 
 use crate::error::StabilityError;
 use serde::{Deserialize, Serialize};

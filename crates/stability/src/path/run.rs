@@ -62,21 +62,28 @@ impl Step {
 /// δ_k² = c²δ_{k−1}² + variance, from `distance`, which may be 0 here.
 pub(crate) fn root_run(distance: f64, contraction: f64, variance: f64, count: usize) -> Run {
     let squared = smaller(contraction * contraction * (1.0 + 2.0 * f64::EPSILON), 1.0);
+    let rate = 1.0 - squared;
     let mut square = distance * distance;
     let mut sum = 0.0;
     let mut done = 0;
     while done < count {
-        let slow = smaller(square / (4.0 * variance), 0.25 / (1.0 - squared));
+        // δ² moves by a quarter at most in a block, unless it has all but settled.
+        let slow = smaller(square / (4.0 * variance), 0.25 / rate);
+        let settled = (square * rate - variance).abs() <= 0.1 * variance;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "saturates, and is cut to size"
         )]
-        let block = (slow as usize).max(done / 4).clamp(1, count - done);
+        let block = if settled { count - done } else { (slow as usize).clamp(1, count - done) };
         let m = block as f64;
-        // The geometric sum is concave in its length, so its mean is at most its value at the mean length.
-        let squares =
-            squared * geometric(squared, m) * square + variance * m * geometric(squared, 0.5 * (m + 1.0));
+        let decay = squared * geometric(squared, m);
+        // The geometric sum is concave in its length, so its mean is at most its value at the mean length; and summed
+        // exactly, up to the cancellation that the last term covers.
+        let concave = decay * square + variance * m * geometric(squared, 0.5 * (m + 1.0));
+        let limit = variance / rate;
+        let exact = m * limit + decay * (square - limit) + 32.0 * f64::EPSILON * m * (limit + square);
+        let squares = if exact < concave { exact } else { concave };
         sum = raise(sum + raise((m * squares).sqrt()));
         let power = if squared < 1.0 { up_by(squared.powf(m), 8.0) } else { 1.0 };
         square = (power * square + variance * geometric(squared, m)) * (1.0 + 8.0 * f64::EPSILON);

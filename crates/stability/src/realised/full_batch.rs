@@ -1,10 +1,10 @@
 //! Full-batch descent: every record is in every step.
 
-use super::PathBound;
+use super::{PathBound, mean_above};
 use crate::error::{StabilityError, finite};
-use crate::geometry::{Geometry, Touch};
+use crate::geometry::Geometry;
 use crate::path::{Output, Rates, Steps};
-use pairdp_units::directed::up_by;
+use crate::touch::Touch;
 
 /// Descent along the mean over all ordered pairs of n records, normalised by n(n − 1).
 ///
@@ -60,6 +60,6 @@ fn every_step(
             sum += distance;
         }
     }
-    let sensitivity = finite(up_by(sum / window.divisor, n_steps as f64 + 2.0))?;
+    let sensitivity = finite(mean_above(sum, window.divisor, n_steps as f64))?;
     Ok(PathBound { sensitivity, rule: steps.rule() })
 }

@@ -4,16 +4,17 @@
 //! (i_{t+1}, i_k), k ≤ t. Record r is in all t terms if i_{t+1} = r, else in c_r(t) of them, the times it was drawn
 //! before. Indices repeat, so a record can be paired with itself: those terms count with S instead of D.
 //!
-//! The record drawn first is a partner in every later step and usually the worst; reshuffled indices and suffix
-//! averages are gentler than uniform indices and the average of all iterates.
+//! Records drawn early and often are the worst: they are partners in every later step. Reshuffled indices, which draw
+//! no record often, and suffix averages are gentler than uniform indices and the average of all iterates.
 //!
 //! # Reference
 //! Yang, Lei, Lyu and Ying (2021), Algorithms 1 and 2. Their output is [`Output::AverageWithStart`].
 
-use super::{RealisedPath, check_indices};
+use super::{RealisedPath, check_indices, mean_above};
 use crate::error::StabilityError;
-use crate::geometry::{Geometry, Touch};
+use crate::geometry::Geometry;
 use crate::path::{Output, Rates, Steps, Window};
+use crate::touch::Touch;
 use pairdp_units::directed::{smaller, up_by};
 
 /// Sensitivities by the recurrence itself.
@@ -41,9 +42,7 @@ pub fn history_path(
         let new = index as usize;
         let twice = drawn[new];
         let touched = step.after(distance[new], Touch::mixed(geometry, terms - twice, twice, terms));
-        for (distance, &drawn) in distance.iter_mut().zip(&drawn) {
-            *distance = step.after(*distance, Touch::share(geometry, drawn, terms));
-        }
+        step.sweep(geometry, &mut distance, &drawn, terms);
         distance[new] = touched;
         if t >= window.first {
             for (sum, &distance) in sum.iter_mut().zip(&distance) {
@@ -52,9 +51,8 @@ pub fn history_path(
         }
         drawn[new] += 1.0;
     }
-    let ulps = indices.len() as f64 + 2.0;
     for sum in &mut sum {
-        *sum = up_by(*sum / window.divisor, ulps);
+        *sum = mean_above(*sum, window.divisor, indices.len() as f64);
     }
     RealisedPath::new(sum, steps.rule())
 }

@@ -9,11 +9,12 @@
 //! add in quadrature, plus ηD for each epoch so far, contracted as if every touch came as late as it could.
 //! Proof: `proofs/one_pass_and_matching.md`.
 
-use super::PathBound;
+use super::{PathBound, mean_above};
 use crate::error::{StabilityError, finite};
-use crate::geometry::{Geometry, Touch};
+use crate::geometry::Geometry;
 use crate::path::{Output, Rates, Steps, raise};
-use pairdp_units::directed::{smaller, up_by};
+use crate::touch::Touch;
+use pairdp_units::directed::smaller;
 
 /// Sensitivity of any `epochs` matchings of n records; a record left over in an odd table sits the epoch out.
 ///
@@ -60,6 +61,6 @@ pub fn matching_bound(
             sum += distance;
         }
     }
-    let sensitivity = finite(up_by(sum / window.divisor, n_steps as f64 + 2.0))?;
+    let sensitivity = finite(mean_above(sum, window.divisor, n_steps as f64))?;
     Ok(PathBound { sensitivity, rule: steps.rule() })
 }

@@ -15,10 +15,11 @@
 //! The online and offline pairwise learners after Huai, Wang, Miao, Xu and Zhang (2020), reconstructed: noise constants of
 //! our own. That a record "appears once" is not so; it is a partner of every later record.
 
-use super::PathBound;
+use super::{PathBound, mean_above};
 use crate::error::{StabilityError, finite};
-use crate::geometry::{Geometry, Touch};
+use crate::geometry::Geometry;
 use crate::path::{Output, Rates, Rule, Step, Steps};
+use crate::touch::Touch;
 use pairdp_units::directed::{larger, up_by};
 
 /// Sensitivity of offline learning in one pass over n records: n − 1 steps.
@@ -50,7 +51,7 @@ pub fn one_pass(
             sum += most;
         }
     }
-    let sensitivity = finite(up_by(sum / window.divisor, n_steps as f64 + 2.0))?;
+    let sensitivity = finite(mean_above(sum, window.divisor, n_steps as f64))?;
     Ok(PathBound { sensitivity, rule: steps.rule() })
 }
 
@@ -70,7 +71,7 @@ pub fn one_pass_online_factor(n_records: usize) -> f64 {
     up_by(sum.sqrt(), n_records as f64 + 4.0)
 }
 
-/// The least offset t₀ for step sizes 1/(λ(t + t₀)), t = 2 … n, at which they stay below 2/(L + 2λ).
+/// The least offset t₀ ≥ 0 for step sizes 1/(λ(t + t₀)), t = 2 … n, at which they stay below 2/(L + 2λ).
 ///
 /// # Errors
 /// Without a ridge or a smooth loss.

@@ -3,11 +3,11 @@
 //! A record's distance changes in a known way between its touches ([`Step::untouched`](crate::Step::untouched)), so only
 //! touches are visited. Until the first one the two runs are equal.
 
-use super::{RealisedPath, check_indices};
+use super::{RealisedPath, check_indices, mean_above};
 use crate::error::StabilityError;
-use crate::geometry::{Geometry, Touch};
+use crate::geometry::Geometry;
 use crate::path::{Output, Rates, Steps, Window};
-use pairdp_units::directed::up_by;
+use crate::touch::Touch;
 
 /// Sensitivities of descent along given pairs of different records.
 ///
@@ -72,7 +72,7 @@ fn touched_path(
         .into_iter()
         .map(|mut follower| {
             follower.wait(n_steps, &steps, window);
-            up_by(follower.sum / window.divisor, follower.additions + 2.0)
+            mean_above(follower.sum, window.divisor, follower.additions)
         })
         .collect();
     RealisedPath::new(per_record, steps.rule())
