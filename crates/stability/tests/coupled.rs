@@ -11,7 +11,7 @@ use pairdp_stability::realised::{
     matching_bound, one_pass, pair_path, phased, record_path,
 };
 use pairdp_stability::{Geometry, Output, Rates, Regularity, Rule};
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 
 /// What is claimed for each record.
 type Claim = Box<dyn Fn(&Geometry, &[f64], usize, &Plan, Output) -> Vec<f64>>;
@@ -53,7 +53,7 @@ fn draw_case(draws: &mut Draws, plan: impl Fn(&mut Draws, usize) -> Plan, consta
     Case { descent: Descent { loss, plan, rates, ridge, radius }, records, output }
 }
 
-/// Runs cases; returns the largest ratio of real to claimed distance and the rules that were tested.
+/// Runs cases; returns the largest ratio of real to claimed distance, over all and for each rule.
 fn check(
     seed: u64,
     cases: usize,
@@ -61,17 +61,17 @@ fn check(
     pointwise: bool,
     plan: impl Fn(&mut Draws, usize) -> Plan,
     claim: &Claim,
-) -> (f64, HashSet<Rule>) {
+) -> (f64, BTreeMap<Rule, f64>) {
     let mut draws = Draws::new(seed);
-    let mut best = 0.0;
-    let mut rules = HashSet::new();
+    let mut rules = BTreeMap::new();
     for number in 0..cases {
         let case = draw_case(&mut draws, &plan, constant_rate);
         let Descent { loss, plan, rates, ridge, radius } = &case.descent;
         let geometry = if pointwise { loss.record_geometry(*radius) } else { loss.pair_geometry(*radius) }
             .with_ridge(*ridge)
             .unwrap();
-        rules.insert(pairdp_stability::Step::new(&geometry, rates[0]).unwrap().rule());
+        let best =
+            rules.entry(pairdp_stability::Step::new(&geometry, rates[0]).unwrap().rule()).or_insert(0.0);
         let claimed = claim(&geometry, rates, case.records.len(), plan, case.output);
         let here = combine(&case.descent.run(&case.records), case.output);
         for attempt in 0..5 {
@@ -91,11 +91,14 @@ fn check(
                 case.descent,
                 case.output
             );
-            if claimed[r] > 0.0 && real / claimed[r] > best {
-                best = real / claimed[r];
+            // Ratios of numbers near the rounding of parameters say nothing.
+            if claimed[r] > 1e-6 && real / claimed[r] > *best {
+                *best = real / claimed[r];
             }
         }
     }
+    assert!(rules.values().all(|&ratio| ratio > 0.4), "{rules:?}");
+    let best = rules.values().fold(0.0, |best, &ratio| if ratio > best { ratio } else { best });
     (best, rules)
 }
 

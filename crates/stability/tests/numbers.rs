@@ -216,7 +216,7 @@ fn wang_needs_its_side_conditions() {
             wang_best_beta(1.0, steps as usize, 1000, &budget(epsilon, 1e-5), true).is_ok()
         })
     };
-    assert!(!feasible(1.0));
+    assert!(!feasible(1.1) && feasible(1.15));
 }
 
 #[test]
