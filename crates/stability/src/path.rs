@@ -27,10 +27,12 @@
 //! Hardt, Recht and Singer (2016), Lemmas 3.6 and 3.7, here with the tight contraction; Lei and Ying (2020) for
 //! Hölder losses.
 
+mod linear;
 mod output;
 mod rates;
 mod run;
 
+pub(crate) use linear::Linear;
 pub use output::Output;
 pub(crate) use output::Window;
 pub use rates::Rates;

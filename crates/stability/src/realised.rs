@@ -12,7 +12,7 @@
 //! | function | steps | cost |
 //! |---|---|---|
 //! | [`history_path`] | a new record against all before it, the new one drawn by index | O(T·n) |
-//! | [`history_bound`] | the same, exact for smooth losses without ridge, else an upper bound | O(T + n) |
+//! | [`history_bound`] | the same, exact for smooth losses, else an upper bound | O(T + n) |
 //! | [`pair_path`] | one given pair | O(T log T + n) at a constant step size, else O(T·n) |
 //! | [`record_path`] | one given record | the same |
 //! | [`full_batch_pairs`], [`full_batch_records`] | the whole mean | O(T) |

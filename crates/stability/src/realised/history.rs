@@ -13,7 +13,7 @@
 use super::{RealisedPath, check_indices, mean_above};
 use crate::error::StabilityError;
 use crate::geometry::Geometry;
-use crate::path::{Output, Rates, Steps, Window};
+use crate::path::{Linear, Output, Rates, Steps, Window};
 use crate::touch::Touch;
 use pairdp_units::directed::{smaller, up_by};
 
@@ -57,12 +57,11 @@ pub fn history_path(
     RealisedPath::new(sum, steps.rule())
 }
 
-/// Upper bounds in linear time: without a ridge, a cap or numeric errors they equal [`history_path`] for smooth losses.
+/// Upper bounds in linear time: without a cap or numeric errors they equal [`history_path`] for smooth losses.
 ///
-/// Distances are bounded by the root of what untouched terms add in quadrature, the same for all records, plus what
-/// touched terms add, which is linear in the indices: an occurrence of r at k is a partner of every step t ≥ k, and
-/// so adds D·Σ_{t≥k} ω_t η_t/t, ω_t being the weight of iterates from step t on. One suffix sum serves all records. A
-/// ridge's contraction is not used.
+/// What touched terms add is linear in the indices: an occurrence of r at k is a partner of every step t ≥ k, and so adds
+/// D·Σ_{t≥k} weight_t/t, weight_t being what a touch at t adds to the output. One suffix sum serves all records. For losses with
+/// jumps the root of what untouched terms add is that of a record touched from the start.
 ///
 /// # Cost
 /// O(T + n).
@@ -78,11 +77,10 @@ pub fn history_bound(
 ) -> Result<RealisedPath, StabilityError> {
     let (steps, window) = prepare(geometry, indices, n_records, rates, output)?;
     let last = indices.len() - 1;
-    // Weight of step t: its size times the number of counted iterates that come after it.
-    let weight = |t: usize| steps.get(t).rate() * (last + 1 - t.max(window.first)) as f64;
+    let Linear { weight, common } = Linear::new(&steps, window, last);
     let mut partner = vec![0.0_f64; indices.len() + 1];
     for t in (1..=last).rev() {
-        partner[t] = partner[t + 1] + weight(t) / t as f64;
+        partner[t] = partner[t + 1] + weight[t] / t as f64;
     }
 
     let (once, twice) = (geometry.replaced(), geometry.replaced_twice());
@@ -92,7 +90,7 @@ pub fn history_bound(
     for (t, &index) in indices.iter().enumerate() {
         let r = index as usize;
         if t > 0 {
-            let (weight, share) = (weight(t), drawn[r] / t as f64);
+            let (weight, share) = (weight[t], drawn[r] / t as f64);
             // As the new record it is in every term; its share as a partner was counted already.
             sum[r] += weight * (once * (1.0 - 2.0 * share) + twice * share);
             magnitude[r] += weight * (once + twice);
@@ -104,19 +102,7 @@ pub fn history_bound(
         drawn[r] += 1.0;
     }
 
-    // What all records share: untouched terms in quadrature, and numeric errors.
-    let mut variance = 0.0;
-    let mut errors = 0.0;
-    let mut common = 0.0;
-    for t in 1..=last {
-        variance += steps.get(t).variance();
-        errors += steps.get(t).error();
-        if t >= window.first {
-            common += variance.sqrt() + errors;
-        }
-    }
     let ulps = 4.0 * indices.len() as f64 + 64.0;
-    let common = up_by(common, ulps);
     for ((sum, magnitude), &drawn) in sum.iter_mut().zip(&magnitude).zip(&drawn) {
         let own = *sum + magnitude * ulps * f64::EPSILON;
         *sum = if drawn > 0.0 {

@@ -5,16 +5,15 @@
 //! drawn, [`pair_path`](super::pair_path) is at most as large.
 //!
 //! # Guarantee
-//! With m = ⌊n/2⌋ steps an epoch, after t steps in epoch k the distance is at most the root of what t untouched steps
-//! add in quadrature, plus ηD for each epoch so far, contracted as if every touch came as late as it could.
+//! Each epoch adds to the output at most what its worst position for a touch does, plus, for losses with jumps, the root of
+//! what untouched steps add in quadrature.
 //! Proof: `proofs/one_pass_and_matching.md`.
 
 use super::{PathBound, mean_above};
 use crate::error::{StabilityError, finite};
 use crate::geometry::Geometry;
-use crate::path::{Output, Rates, Steps, raise};
-use crate::touch::Touch;
-use pairdp_units::directed::smaller;
+use crate::path::{Linear, Output, Rates, Steps};
+use pairdp_units::directed::{larger, smaller, up_by};
 
 /// Sensitivity of any `epochs` matchings of n records; a record left over in an odd table sits the epoch out.
 ///
@@ -37,30 +36,13 @@ pub fn matching_bound(
     let n_steps = per_epoch.saturating_mul(epochs);
     let window = output.window(n_steps)?;
     let steps = Steps::new(geometry, rates, n_steps)?;
-    let touch = Touch::every(geometry);
-
-    let mut square = 0.0;
-    let mut errors = 0.0;
-    // From touches of earlier epochs, and the largest that this epoch's touch can be by now.
-    let (mut earlier, mut current) = (0.0, 0.0);
-    let mut sum = 0.0;
-    for t in 1..=n_steps {
-        let step = steps.get(t);
-        let c = step.contraction();
-        if (t - 1) % per_epoch == 0 {
-            (earlier, current) = (raise(earlier + current), 0.0);
-        }
-        earlier = raise(c * earlier);
-        let kept = raise(c * current);
-        let fresh = raise(step.rate() * touch.same);
-        current = if kept > fresh { kept } else { fresh };
-        square = (c * c * square + step.variance()) * (1.0 + 8.0 * f64::EPSILON);
-        errors = raise(c * errors + step.error());
-        let distance = smaller(raise(square.sqrt() + earlier + current + errors), step.cap());
-        if t >= window.first {
-            sum += distance;
-        }
-    }
-    let sensitivity = finite(mean_above(sum, window.divisor, n_steps as f64))?;
+    let Linear { weight, common } = Linear::new(&steps, window, n_steps);
+    let touches: f64 = weight[1..=n_steps]
+        .chunks(per_epoch)
+        .map(|epoch| epoch.iter().fold(0.0, |most, &weight| larger(most, weight)))
+        .sum();
+    let sum = up_by(geometry.replaced() * touches, epochs as f64 + 2.0) + common;
+    let sensitivity = smaller(mean_above(sum, window.divisor, 1.0), geometry.diameter());
+    let sensitivity = finite(sensitivity)?;
     Ok(PathBound { sensitivity, rule: steps.rule() })
 }

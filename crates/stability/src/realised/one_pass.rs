@@ -7,9 +7,9 @@
 //! M_k = max(step(M_{k−1}, 1/k touched), step(0, all touched)).
 //!
 //! # Guarantee
-//! Every record's distance after step k is at most M_k, and some record's recurrence attains it: the last output is exact,
-//! averages are upper bounds (exact while one record is the worst throughout, as it is without a ridge).
-//! Proof: `proofs/one_pass_and_matching.md`.
+//! Every record's distance after step k is at most M_k, and some record's recurrence attains it: the last output is exact.
+//! An average is at most that of M_k, exact while one record is the worst throughout; and at most the largest over records of
+//! what their touches add to it, exact for smooth losses. The smaller is taken. Proof: `proofs/one_pass_and_matching.md`.
 //!
 //! # Reference
 //! The online and offline pairwise learners after Huai, Wang, Miao, Xu and Zhang (2020), reconstructed: noise constants of
@@ -18,9 +18,9 @@
 use super::{PathBound, mean_above};
 use crate::error::{StabilityError, finite};
 use crate::geometry::Geometry;
-use crate::path::{Output, Rates, Rule, Step, Steps};
+use crate::path::{Linear, Output, Rates, Rule, Step, Steps, Window};
 use crate::touch::Touch;
-use pairdp_units::directed::{larger, up_by};
+use pairdp_units::directed::{larger, smaller, up_by};
 
 /// Sensitivity of offline learning in one pass over n records: n − 1 steps.
 ///
@@ -51,8 +51,22 @@ pub fn one_pass(
             sum += most;
         }
     }
-    let sensitivity = finite(mean_above(sum, window.divisor, n_steps as f64))?;
+    let apart = smaller(sum, largest_total(geometry, &steps, window, n_steps));
+    let sensitivity = finite(mean_above(apart, window.divisor, n_steps as f64))?;
     Ok(PathBound { sensitivity, rule: steps.rule() })
+}
+
+/// The largest over records of the sum of counted distances, by what touches add to it.
+fn largest_total(geometry: &Geometry, steps: &Steps, window: Window, n_steps: usize) -> f64 {
+    let Linear { weight, common } = Linear::new(steps, window, n_steps);
+    // Record i + 1 is new at step i and one of k at every later step k; record 1 is never new.
+    let (mut partner, mut most) = (0.0, 0.0);
+    for k in (1..=n_steps).rev() {
+        most = larger(most, weight[k] + partner);
+        partner += weight[k] / k as f64;
+    }
+    most = larger(most, partner);
+    up_by(geometry.replaced() * most, n_steps as f64 + 4.0) + common
 }
 
 /// √Σ_{s<n} s⁻²: online learning that releases every noisy step of one pass is as private as one Gaussian release of
@@ -135,7 +149,7 @@ pub fn one_pass_strongly_convex(
     let harmonic = (1..n_records).rev().fold(0.0, |sum, s| sum + 1.0 / s as f64);
     let sensitivity = up_by(geometry.replaced() * harmonic / (geometry.ridge() * (n + offset)), n + 8.0);
     Ok(PathBound {
-        sensitivity: finite(pairdp_units::directed::smaller(sensitivity, geometry.diameter()))?,
+        sensitivity: finite(smaller(sensitivity, geometry.diameter()))?,
         rule: Rule::StronglyConvex,
     })
 }
