@@ -10,6 +10,8 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     fn wide(self) -> f64;
     /// The nearest stored value that is not larger in absolute value.
     fn narrow(value: f64) -> Self;
+    /// The values in double precision: the slice itself where that is how they are stored, else a copy in `buffer`.
+    fn widen<'a>(values: &'a [Self], buffer: &'a mut Vec<f64>) -> &'a [f64];
 }
 
 mod sealed {
@@ -25,6 +27,9 @@ impl Element for f64 {
     }
     fn narrow(value: f64) -> Self {
         value
+    }
+    fn widen<'a>(values: &'a [Self], _: &'a mut Vec<f64>) -> &'a [f64] {
+        values
     }
 }
 
@@ -42,6 +47,11 @@ impl Element for f32 {
         } else {
             nearest
         }
+    }
+    fn widen<'a>(values: &'a [Self], buffer: &'a mut Vec<f64>) -> &'a [f64] {
+        buffer.clear();
+        buffer.extend(values.iter().map(|v| v.wide()));
+        buffer
     }
 }
 

@@ -2,10 +2,11 @@
 //!
 //! With g_ij = x_iᵀWx_j and q_i = g_ii the squared distance of a pair is q_i + q_j − 2g_ij, and with C_ij the slope of a pair,
 //!
-//! Σ_ij C_ij (x_i − x_j)(x_i − x_j)ᵀ = 2 Xᵀ(diag(C1) − C)X.
+//! Σ_ij C_ij (x_i − x_j)(x_i − x_j)ᵀ = 2(Xᵀdiag(C1)X − XᵀCX).
 //!
-//! So a tile of pairs costs a product for its distances, its slopes, and two products that fold the slopes back onto rows.
-//! C is symmetric: only tiles on and above the diagonal are formed. Memory is O(n·d + tile²).
+//! C is symmetric, so only tiles on and above the diagonal are formed: for rows I, Y = ½C_II X_I + Σ_{J>I} C_IJ X_J, and XᵀCX is
+//! Σ X_IᵀY plus its transpose. A tile costs two products and its slopes. The table is read where it lies; memory beyond it is
+//! a few tiles and some vectors of length n.
 
 use super::blocks::{self, Par};
 use super::exponential::exp_of_negative;
@@ -27,40 +28,58 @@ pub(super) fn roundings(n: usize, columns: usize) -> f64 {
     (2 * n + 4 * columns + 64) as f64
 }
 
-/// The table in double precision, WX, and the squared norms xᵀWx.
-struct Prepared {
-    x: Mat<f64>,
-    wx: Mat<f64>,
+/// A table, a metric and the squared norms xᵀWx.
+struct Distances<'a, E: Element> {
+    records: &'a Records<E>,
+    metric: MatRef<'a, f64>,
     norms: Vec<f64>,
-    classes: Vec<f64>,
 }
 
-impl Prepared {
-    fn new<E: Element>(records: &Records<E>, w: &[f64]) -> Self {
-        let (n, d) = (records.len(), records.columns());
-        let x = Mat::from_fn(n, d, |i, k| records.row(i)[k].wide());
-        let metric = MatRef::from_row_major_slice(w, d, d);
-        let mut wx = Mat::zeros(n, d);
-        matmul(wx.as_mut(), Accum::Replace, x.as_ref(), metric, 1.0, faer::Par::Seq);
-        let norms = (0..n).map(|i| (0..d).map(|k| wx[(i, k)] * x[(i, k)]).sum()).collect();
-        Self { x, wx, norms, classes: records.targets().to_vec() }
+/// Memory that a thread works in.
+struct Scratch {
+    here: Vec<f64>,
+    there: Vec<f64>,
+    left: Mat<f64>,
+    tile: Mat<f64>,
+}
+
+impl<'a, E: Element> Distances<'a, E> {
+    fn new(records: &'a Records<E>, w: &'a [f64], par: Par) -> Self {
+        let columns = records.columns();
+        let mut norms = vec![0.0; records.len()];
+        blocks::fill(&mut norms, par, |range, out| {
+            let mut row = Vec::new();
+            for (norm, index) in out.iter_mut().zip(range) {
+                *norm = super::single::quadratic_form(E::widen(records.row(index), &mut row), w);
+            }
+        });
+        Self { records, metric: MatRef::from_row_major_slice(w, columns, columns), norms }
     }
 
-    fn rows(&self, tile: usize) -> (usize, usize) {
-        let start = tile * TILE;
-        (start, TILE.min(self.norms.len() - start))
+    fn tiles(&self) -> usize {
+        self.norms.len().div_ceil(TILE)
     }
 
-    /// Sets the top left of `tile` to the products x_iᵀWx_j of two tiles of rows.
-    fn products(&self, (i, rows): (usize, usize), (j, columns): (usize, usize), tile: MatMut<'_, f64>) {
-        let left = self.wx.as_ref().subrows(i, rows);
-        let right = self.x.as_ref().subrows(j, columns);
-        matmul(tile, Accum::Replace, left, right.transpose(), 1.0, faer::Par::Seq);
+    /// First row and number of rows of a tile.
+    fn extent(&self, tile: usize) -> (usize, usize) {
+        (tile * TILE, TILE.min(self.norms.len() - tile * TILE))
     }
 
-    /// Calls `work` for every tile on and above the diagonal, strip by strip, and returns the strips' results in order.
+    fn scratch(&self) -> Scratch {
+        let left = Mat::zeros(TILE, self.records.columns());
+        Scratch { here: Vec::new(), there: Vec::new(), left, tile: Mat::zeros(TILE, TILE) }
+    }
+
+    /// The rows of a tile in double precision.
+    fn rows<'b>(&'b self, (start, rows): (usize, usize), buffer: &'b mut Vec<f64>) -> MatRef<'b, f64> {
+        let columns = self.records.columns();
+        let cells = &self.records.features()[start * columns..(start + rows) * columns];
+        MatRef::from_row_major_slice(E::widen(cells, buffer), rows, columns)
+    }
+
+    /// Calls `work` for every strip of tile rows and returns the results in order.
     fn strips<T: Send>(&self, par: Par, work: impl Fn(&[usize]) -> T + Sync + Send) -> Vec<T> {
-        let tiles = self.norms.len().div_ceil(TILE);
+        let tiles = self.tiles();
         // Rows of tiles get shorter, so deal them out like cards.
         let strips: Vec<Vec<usize>> =
             (0..STRIPS.min(tiles)).map(|strip| (strip..tiles).step_by(STRIPS).collect()).collect();
@@ -69,6 +88,10 @@ impl Prepared {
             Par::Parallel => strips.par_iter().map(|strip| work(strip)).collect(),
         }
     }
+}
+
+fn product(out: MatMut<'_, f64>, accum: Accum, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+    matmul(out, accum, a, b, 1.0, faer::Par::Seq);
 }
 
 pub(super) fn gradient<E: Element>(
@@ -82,64 +105,88 @@ pub(super) fn gradient<E: Element>(
     if n < 2 {
         return vec![0.0; d * d];
     }
-    let prepared = Prepared::new(records, w);
+    let distances = Distances::new(records, w, par);
     let length = 4.0 * problem.feature_bound() * problem.feature_bound();
     let steepest = problem.constants_within(Problem::norm(w)).gradient_bound / length;
-    let tiles = n.div_ceil(TILE);
-    let parts = prepared.strips(par, |strip| {
-        let mut folded = Mat::<f64>::zeros(n, d);
+    let parts = distances.strips(par, |strip| {
+        let mut scratch = distances.scratch();
         let mut sums = vec![0.0; n];
-        let mut tile = Mat::<f64>::zeros(TILE, TILE);
-        for &first in strip {
-            let here = prepared.rows(first);
-            for second in first..tiles {
-                let there = prepared.rows(second);
-                prepared.products(here, there, tile.as_mut().submatrix_mut(0, 0, here.1, there.1));
-                slopes(&prepared, loss, steepest, here, there, &mut tile, &mut sums);
-                let c = tile.as_ref().submatrix(0, 0, here.1, there.1);
-                let (x_here, x_there) = (
-                    prepared.x.as_ref().subrows(here.0, here.1),
-                    prepared.x.as_ref().subrows(there.0, there.1),
-                );
-                matmul(
-                    folded.as_mut().subrows_mut(here.0, here.1),
-                    Accum::Add,
-                    c,
-                    x_there,
-                    1.0,
-                    faer::Par::Seq,
-                );
-                if second > first {
-                    let target = folded.as_mut().subrows_mut(there.0, there.1);
-                    matmul(target, Accum::Add, c.transpose(), x_here, 1.0, faer::Par::Seq);
-                }
-            }
-        }
-        // Xᵀ(diag(C1)X − CX), this strip's share.
-        let balance = Mat::from_fn(n, d, |i, k| sums[i] * prepared.x[(i, k)] - folded[(i, k)]);
+        let mut folded = Mat::<f64>::zeros(TILE, d);
         let mut share = Mat::<f64>::zeros(d, d);
-        matmul(
-            share.as_mut(),
-            Accum::Replace,
-            prepared.x.as_ref().transpose(),
-            balance.as_ref(),
-            1.0,
-            faer::Par::Seq,
-        );
+        for &first in strip {
+            let here = distances.extent(first);
+            fold(&distances, loss, steepest, first, &mut scratch, &mut folded, &mut sums);
+            let rows = distances.rows(here, &mut scratch.here);
+            product(share.as_mut(), Accum::Add, rows.transpose(), folded.as_ref().subrows(0, here.1));
+        }
+        (share, sums)
+    });
+    let mut crossed = Mat::<f64>::zeros(d, d);
+    let mut sums = vec![0.0; n];
+    for (share, part) in parts {
+        crossed += share;
+        blocks::add(&mut sums, &part);
+    }
+    let own = weighted_squares(&distances, &sums, par);
+    let pairs = n as f64 * (n as f64 - 1.0);
+    let entry = |i: usize, j: usize| {
+        let own = own[(i, j)] + own[(j, i)];
+        (own - 2.0 * (crossed[(i, j)] + crossed[(j, i)])) / pairs
+    };
+    (0..d * d).map(|at| entry(at / d, at % d)).collect()
+}
+
+/// Sets `folded` to ½C_II X_I + Σ_{J>I} C_IJ X_J for the rows of one tile, and adds the slopes up by record.
+fn fold<E: Element>(
+    distances: &Distances<'_, E>,
+    loss: MetricLoss,
+    steepest: f64,
+    first: usize,
+    scratch: &mut Scratch,
+    folded: &mut Mat<f64>,
+    sums: &mut [f64],
+) {
+    let here = distances.extent(first);
+    let Scratch { here: buffer, there: other_buffer, left, tile } = scratch;
+    let mut left = left.as_mut().subrows_mut(0, here.1);
+    product(left.as_mut(), Accum::Replace, distances.rows(here, buffer), distances.metric);
+    for second in first..distances.tiles() {
+        let there = distances.extent(second);
+        let rows = distances.rows(there, other_buffer);
+        let products = tile.as_mut().submatrix_mut(0, 0, here.1, there.1);
+        product(products, Accum::Replace, left.as_ref(), rows.transpose());
+        slopes(distances, loss, steepest, here, there, tile, sums);
+        if second == first {
+            *tile *= faer::Scale(0.5);
+        }
+        let accum = if second == first { Accum::Replace } else { Accum::Add };
+        let slopes = tile.as_ref().submatrix(0, 0, here.1, there.1);
+        product(folded.as_mut().subrows_mut(0, here.1), accum, slopes, rows);
+    }
+}
+
+/// Xᵀdiag(weights)X.
+fn weighted_squares<E: Element>(distances: &Distances<'_, E>, weights: &[f64], par: Par) -> Mat<f64> {
+    let d = distances.records.columns();
+    let parts = distances.strips(par, |strip| {
+        let mut buffer = Vec::new();
+        let mut share = Mat::<f64>::zeros(d, d);
+        for &tile in strip {
+            let (start, count) = distances.extent(tile);
+            let rows = distances.rows((start, count), &mut buffer);
+            let weighted = Mat::from_fn(count, d, |i, k| weights[start + i] * rows[(i, k)]);
+            product(share.as_mut(), Accum::Add, rows.transpose(), weighted.as_ref());
+        }
         share
     });
     let mut total = Mat::<f64>::zeros(d, d);
-    for part in parts {
-        total += part;
-    }
-    let pairs = n as f64 * (n as f64 - 1.0);
-    // The exact gradient is symmetric; averaging the two halves keeps it so in rounding too.
-    (0..d * d).map(|at| (total[(at / d, at % d)] + total[(at % d, at / d)]) / pairs).collect()
+    parts.into_iter().for_each(|part| total += part);
+    total
 }
 
 /// Replaces the products of a tile by the slopes of its pairs, and adds them up by record.
-fn slopes(
-    prepared: &Prepared,
+fn slopes<E: Element>(
+    distances: &Distances<'_, E>,
     loss: MetricLoss,
     steepest: f64,
     (i, rows): (usize, usize),
@@ -148,9 +195,10 @@ fn slopes(
     sums: &mut [f64],
 ) {
     for b in 0..columns {
-        let (norm, class) = (prepared.norms[j + b], prepared.classes[j + b]);
+        let (norm, class) = (distances.norms[j + b], distances.records.targets()[j + b]);
         let column = &mut tile.col_as_slice_mut(b)[..rows];
-        let (norms, classes) = (&prepared.norms[i..i + rows], &prepared.classes[i..i + rows]);
+        let norms = &distances.norms[i..i + rows];
+        let classes = &distances.records.targets()[i..i + rows];
         Arch::new().dispatch(|| match loss {
             MetricLoss::Hinge => set_slopes(column, norms, classes, norm, class, steepest, hinge_slope),
             MetricLoss::Logistic => set_slopes(column, norms, classes, norm, class, steepest, logistic_slope),
@@ -218,23 +266,30 @@ pub(super) fn risk<E: Element>(loss: MetricLoss, records: &Records<E>, w: &[f64]
     if n < 2 {
         return 0.0;
     }
-    let prepared = Prepared::new(records, w);
-    let tiles = n.div_ceil(TILE);
-    let parts = prepared.strips(par, |strip| {
-        let mut tile = Mat::<f64>::zeros(TILE, TILE);
+    let distances = Distances::new(records, w, par);
+    let (norms, classes) = (&distances.norms, records.targets());
+    let parts = distances.strips(par, |strip| {
+        let Scratch { mut here, mut there, mut left, mut tile } = distances.scratch();
         let mut sum = 0.0;
         for &first in strip {
-            let (i, rows) = prepared.rows(first);
-            for second in first..tiles {
-                let (j, columns) = prepared.rows(second);
-                prepared.products((i, rows), (j, columns), tile.as_mut().submatrix_mut(0, 0, rows, columns));
+            let (i, rows) = distances.extent(first);
+            let mut left = left.as_mut().subrows_mut(0, rows);
+            product(left.as_mut(), Accum::Replace, distances.rows((i, rows), &mut here), distances.metric);
+            for second in first..distances.tiles() {
+                let (j, columns) = distances.extent(second);
+                let right = distances.rows((j, columns), &mut there).transpose();
+                product(
+                    tile.as_mut().submatrix_mut(0, 0, rows, columns),
+                    Accum::Replace,
+                    left.as_ref(),
+                    right,
+                );
                 for b in 0..columns {
                     // Above the diagonal only, each pair once.
                     let end = if i == j { b } else { rows };
                     for a in 0..end {
-                        let distance = prepared.norms[i + a] + prepared.norms[j + b] - 2.0 * tile[(a, b)];
-                        sum += loss
-                            .value(distance, same_class(prepared.classes[i + a], prepared.classes[j + b]));
+                        let distance = norms[i + a] + norms[j + b] - 2.0 * tile[(a, b)];
+                        sum += loss.value(distance, same_class(classes[i + a], classes[j + b]));
                     }
                 }
             }
