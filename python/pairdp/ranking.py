@@ -29,12 +29,21 @@ class PrivateRanker(BaseEstimator):
         from public knowledge; bounds computed from the data would leak it.
     positive_label : int, float or str, default=1
         The label that should rank high. Every other label counts as negative.
+    algorithm : {"noisy-gd", "output-gd", "noisy-sgd"}, default="noisy-gd"
+        Descent over all pairs with noise in every gradient, or with noise on its result, or one secret uniform pair a
+        step.
+    loss : {"logistic", "hinge", "squared", "q-hinge"}, default="logistic"
+        The loss of a pair of a positive and a negative record.
+    q : float, default=1.5
+        Exponent of the q-hinge loss, between 1 and 2.
+    ridge : float, default=0.0
+        Half this times the squared norm of the weights is added to the risk.
     feature_bound : float, default=1.0
         Features are mapped to [-1, 1] by the bounds, and rows longer than this are scaled down to it.
     radius : float, default=20.0
         The weights stay within this norm.
     steps : int, optional
-        Noisy gradients to take; by default chosen from public facts.
+        Steps to take; by default chosen from public facts.
     step_size : float, optional
         By default chosen from public facts.
 
@@ -68,6 +77,10 @@ class PrivateRanker(BaseEstimator):
         delta: float | None = None,
         bounds: tuple[ArrayLike, ArrayLike] | None = None,
         positive_label: Any = 1,
+        algorithm: str = "noisy-gd",
+        loss: str = "logistic",
+        q: float = 1.5,
+        ridge: float = 0.0,
         feature_bound: float = 1.0,
         radius: float = 20.0,
         steps: int | None = None,
@@ -77,6 +90,10 @@ class PrivateRanker(BaseEstimator):
         self.delta = delta
         self.bounds = bounds
         self.positive_label = positive_label
+        self.algorithm = algorithm
+        self.loss = loss
+        self.q = q
+        self.ridge = ridge
         self.feature_bound = feature_bound
         self.radius = radius
         self.steps = steps
@@ -106,6 +123,10 @@ class PrivateRanker(BaseEstimator):
             self._ranges(X.shape[1]),
             epsilon=float(self.epsilon),
             delta=float(self.delta),
+            algorithm=self.algorithm,
+            loss=self.loss,
+            q=float(self.q),
+            ridge=float(self.ridge),
             feature_bound=float(self.feature_bound),
             radius=float(self.radius),
             steps=self.steps,

@@ -32,6 +32,15 @@ def test_a_fitted_ranker_ranks_and_verifies(cohort):
     assert fitted.decision_function(X).shape == (len(X),)
 
 
+@pytest.mark.parametrize("algorithm", ["noisy-gd", "output-gd", "noisy-sgd"])
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared"])
+def test_every_algorithm_is_certified(cohort, algorithm, loss):
+    X, y = cohort
+    fitted = ranker(algorithm=algorithm, loss=loss, ridge=0.01, radius=3.0).fit(X, y)
+    assert fitted.verify()
+    assert fitted.certificate_["algorithm"] == algorithm
+
+
 def test_noise_never_repeats(cohort):
     X, y = cohort
     np.random.seed(0)
@@ -59,6 +68,10 @@ def test_no_budget_no_fit(cohort):
         ({"feature_bound": 0.0}, "feature bound"),
         ({"steps": 0}, "at least 1"),
         ({"step_size": -1.0}, "step size"),
+        ({"algorithm": "sorcery"}, "algorithm must be"),
+        ({"loss": "grief"}, "loss must be"),
+        ({"loss": "q-hinge", "q": 2.5}, "exponent q"),
+        ({"ridge": -1.0}, "ridge"),
     ],
 )
 def test_bad_parameters_are_refused(cohort, changes, message):

@@ -1,6 +1,6 @@
 //! What can be typed.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Train, check and use differentially private pairwise models.
@@ -97,16 +97,28 @@ pub(crate) struct Train {
 const FEATURE_BOUND: f64 = 1.0;
 const RADIUS: f64 = 20.0;
 
-/// Public numbers of the problem and the plan.
+/// Public choices of the problem and the plan.
 #[derive(Args)]
 pub(crate) struct Tuning {
+    /// How to learn
+    #[arg(long, value_enum, default_value_t = Algorithm::NoisyGd)]
+    pub(crate) algorithm: Algorithm,
+    /// The loss of a pair of a positive and a negative record
+    #[arg(long, value_enum, default_value_t = Loss::Logistic)]
+    pub(crate) loss: Loss,
+    /// Exponent of the q-hinge loss, between 1 and 2
+    #[arg(long, value_name = "Q", default_value_t = 1.5, allow_negative_numbers = true)]
+    pub(crate) q: f64,
+    /// Add half this times the squared norm of the weights
+    #[arg(long, value_name = "L", default_value_t = 0.0, allow_negative_numbers = true)]
+    pub(crate) ridge: f64,
     /// Longer feature vectors are scaled down to this norm (κ)
     #[arg(long, value_name = "K", default_value_t = FEATURE_BOUND, allow_negative_numbers = true)]
     pub(crate) feature_bound: f64,
     /// The model's weights stay within this norm
     #[arg(long, value_name = "B", default_value_t = RADIUS, allow_negative_numbers = true)]
     pub(crate) radius: f64,
-    /// Noisy gradients to take [default: from n, the number of features and the budget]
+    /// Steps to take [default: from n, the number of features and the budget]
     #[arg(long, value_name = "T")]
     pub(crate) steps: Option<u32>,
     /// Step size [default: from the problem's smoothness]
@@ -114,9 +126,42 @@ pub(crate) struct Tuning {
     pub(crate) step_size: Option<f64>,
 }
 
+/// What learns.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Algorithm {
+    /// Gradient descent over all pairs, noise in every gradient
+    NoisyGd,
+    /// Gradient descent over all pairs, noise on its result
+    OutputGd,
+    /// One secret uniform pair a step, noise in every gradient
+    NoisySgd,
+}
+
+/// What is minimised.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Loss {
+    /// log(1 + e^−margin)
+    Logistic,
+    /// (1 − margin)₊
+    Hinge,
+    /// (1 − margin)²
+    Squared,
+    /// (1 − margin)₊^q
+    QHinge,
+}
+
 impl Default for Tuning {
     fn default() -> Self {
-        Self { feature_bound: FEATURE_BOUND, radius: RADIUS, steps: None, step_size: None }
+        Self {
+            algorithm: Algorithm::NoisyGd,
+            loss: Loss::Logistic,
+            q: 1.5,
+            ridge: 0.0,
+            feature_bound: FEATURE_BOUND,
+            radius: RADIUS,
+            steps: None,
+            step_size: None,
+        }
     }
 }
 

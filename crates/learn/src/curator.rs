@@ -1,20 +1,25 @@
 //! The one type that holds private records.
 
-use crate::{Certificate, LearnError, Mechanism, Release};
+use crate::algorithm::descend;
+use crate::certificate::GradientRelease;
+use crate::{Certificate, LearnError, Mechanism};
 use pairdp_noise::Source;
+use pairdp_noise::lattice::Lattice;
 use pairdp_pairwise::kernel::{self, Par};
-use pairdp_pairwise::{Problem, Records};
+use pairdp_pairwise::{Objective, Problem, Records};
 
 /// Owns the records and answers noisy queries, as many as its mechanism states and no more.
 ///
 /// # Guarantee
 /// Whatever code drives it, everything that leaves a curator is within the budget of its mechanism: the queries
-/// may be chosen adaptively, their number and noise may not. Errors depend on public facts alone.
+/// may be chosen adaptively, their kind, number and noise may not. Errors depend on public facts alone.
 pub struct Curator<S: Source> {
     records: Records,
     mechanism: Mechanism,
     source: S,
-    releases: Vec<Release>,
+    made: u32,
+    gradients: Vec<GradientRelease>,
+    scratch: Vec<f64>,
 }
 
 impl<S: Source> Curator<S> {
@@ -23,47 +28,118 @@ impl<S: Source> Curator<S> {
     /// # Errors
     /// [`LearnError::WrongTable`] when the mechanism is for another size.
     pub fn open(records: Records, mechanism: Mechanism, source: S) -> Result<Self, LearnError> {
-        if records.len() != mechanism.records() || records.columns() != mechanism.features() {
+        let common = mechanism.common();
+        if records.len() != common.records || records.columns() != common.features {
             return Err(LearnError::WrongTable {
-                expected: mechanism.records(),
-                expected_features: mechanism.features(),
+                expected: common.records,
+                expected_features: common.features,
                 found: records.len(),
                 found_features: records.columns(),
             });
         }
-        Ok(Self { records, mechanism, source, releases: Vec::new() })
+        let scratch = vec![0.0; common.parameters()];
+        Ok(Self { records, mechanism, source, made: 0, gradients: Vec::new(), scratch })
     }
 
     /// What is minimised.
     pub fn problem(&self) -> Problem {
-        self.mechanism.problem()
+        self.mechanism.common().problem
     }
 
     /// Coordinates of a query.
     pub fn parameters(&self) -> usize {
-        self.mechanism.parameters()
+        self.scratch.len()
     }
 
-    /// The gradient of the pairwise risk at public parameters, with noise.
+    /// The gradient of the risk over all pairs at public parameters, with noise.
     ///
     /// The noise is drawn before the records are touched, so the time it takes says nothing about them.
     ///
     /// # Errors
-    /// [`LearnError::Exhausted`] when all releases have been made.
+    /// [`LearnError::Exhausted`] when all releases have been made, [`LearnError::WrongQuery`] if the mechanism is not
+    /// about gradients.
     pub fn noisy_gradient(&mut self, parameters: &[f64]) -> Result<Vec<f64>, LearnError> {
-        if self.releases.len() >= self.mechanism.steps() as usize {
-            return Err(LearnError::Exhausted(self.mechanism.steps()));
+        let Mechanism::Gradients(mechanism) = &self.mechanism else {
+            return Err(LearnError::WrongQuery("a gradient over all pairs"));
+        };
+        if self.made >= mechanism.steps() {
+            return Err(LearnError::Exhausted(mechanism.steps()));
         }
-        let release = self.mechanism.release_at(Problem::norm(parameters))?;
-        let lattice = self.mechanism.lattice(release)?;
-        let noise = lattice.draw(&mut self.source, self.mechanism.parameters());
-        self.releases.push(release);
+        let release = mechanism.release_at(Problem::norm(parameters))?;
+        let lattice = mechanism.lattice(release)?;
+        self.made += 1;
+        self.gradients.push(release);
+        let noise = lattice.draw(&mut self.source, self.scratch.len());
         let gradient = kernel::gradient(self.problem(), &self.records, parameters, Par::Parallel);
         Ok(lattice.release(&gradient, &noise))
     }
 
+    /// The gradient of a uniform pair (or record) at public parameters, with noise. Which pair it was stays secret: the
+    /// guarantee rests on that.
+    ///
+    /// # Errors
+    /// As [`Curator::noisy_gradient`].
+    pub fn noisy_sample(&mut self, parameters: &[f64], out: &mut [f64]) -> Result<(), LearnError> {
+        let Mechanism::Sampled(mechanism) = &self.mechanism else {
+            return Err(LearnError::WrongQuery("a sampled gradient"));
+        };
+        if self.made >= mechanism.steps() {
+            return Err(LearnError::Exhausted(mechanism.steps()));
+        }
+        self.made += 1;
+        let lattice = mechanism.lattice()?;
+        let noise = lattice.draw(&mut self.source, self.scratch.len());
+        let n = self.records.len() as u64;
+        let problem = self.problem();
+        if let Objective::Pointwise { .. } = problem.objective() {
+            let index = below(&mut self.source, n);
+            kernel::record_gradient(problem, &self.records, index, parameters, &mut self.scratch);
+        } else {
+            let first = below(&mut self.source, n);
+            let other = below(&mut self.source, n - 1);
+            // Uniform over the indices that are not `first`.
+            let second = if other < first { other } else { other + 1 };
+            kernel::pair_gradient(problem, &self.records, (first, second), parameters, &mut self.scratch);
+        }
+        out.copy_from_slice(&lattice.release(&self.scratch, &noise));
+        Ok(())
+    }
+
+    /// The result of the mechanism's descent, with noise.
+    ///
+    /// # Errors
+    /// As [`Curator::noisy_gradient`].
+    pub fn noisy_result(&mut self) -> Result<Vec<f64>, LearnError> {
+        let Mechanism::Output(mechanism) = &self.mechanism else {
+            return Err(LearnError::WrongQuery("the result of a descent"));
+        };
+        if self.made >= 1 {
+            return Err(LearnError::Exhausted(1));
+        }
+        self.made += 1;
+        let lattice: Lattice = mechanism.lattice()?;
+        let noise = lattice.draw(&mut self.source, self.scratch.len());
+        let result = descend(self.problem(), mechanism.plan(), &self.records);
+        let mut noisy = lattice.release(&result, &noise);
+        self.problem().domain().project(&mut noisy);
+        Ok(noisy)
+    }
+
     /// Drops the records and states what was released.
     pub fn close(self) -> Certificate {
-        Certificate::new(&self.mechanism, self.releases)
+        Certificate::new(&self.mechanism, self.gradients)
+    }
+}
+
+/// A uniform index below `n`, exactly: products that fall into the incomplete last round are drawn again (Lemire 2019).
+fn below<S: Source>(source: &mut S, n: u64) -> usize {
+    let threshold = n.wrapping_neg() % n;
+    loop {
+        let product = u128::from(source.next_word()) * u128::from(n);
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves of the product")]
+        let (high, low) = ((product >> 64) as u64, product as u64);
+        if low >= threshold {
+            return usize::try_from(high).unwrap_or(usize::MAX);
+        }
     }
 }

@@ -1,6 +1,7 @@
 use pairdp_accountant::AccountantError;
 use pairdp_noise::NoiseError;
 use pairdp_pairwise::{ProblemError, RecordsError};
+use pairdp_stability::StabilityError;
 use pairdp_units::{Budget, Hint, UnitError};
 
 /// Training that cannot be done as asked. Every variant depends on public facts alone.
@@ -22,6 +23,15 @@ pub enum LearnError {
     /// No secure noise.
     #[error(transparent)]
     Noise(#[from] NoiseError),
+    /// No proved sensitivity for this path.
+    #[error(transparent)]
+    Stability(#[from] StabilityError),
+    /// A combination without a proof.
+    #[error("there is no proved sensitivity for {0}")]
+    NoProof(&'static str),
+    /// The curator was opened for another kind of query.
+    #[error("the curator was not opened for {0}")]
+    WrongQuery(&'static str),
     /// A number of the plan is out of range.
     #[error("{what} must be {range}, not {value}")]
     Plan {
@@ -63,7 +73,9 @@ impl Hint for LearnError {
             Self::Accountant(error) => error.hint(),
             Self::Noise(error) => error.hint(),
             Self::DeltaTooSmall(_) => Some("choose δ above 1e-20".into()),
-            Self::Plan { .. } | Self::Exhausted(_) | Self::WrongTable { .. } => None,
+            Self::Stability(error) => error.hint(),
+            Self::NoProof(_) => Some("use `noisy-gd`, which needs none".into()),
+            Self::Plan { .. } | Self::Exhausted(_) | Self::WrongTable { .. } | Self::WrongQuery(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The model file: one JSON document.
 
-use crate::{Certificate, NoisyGd};
+use crate::{Certificate, Plan};
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_pairwise::clip_row;
 use pairdp_pairwise::kernel::score;
@@ -46,7 +46,7 @@ pub struct PrivateModel {
     /// What scores a row.
     pub ranker: LinearRanker,
     /// How it was trained; for the reader, no guarantee rests on it.
-    pub training: NoisyGd,
+    pub training: Plan,
     /// Why it is private.
     pub certificate: Certificate,
 }
@@ -100,7 +100,7 @@ impl Hint for ModelError {
 
 impl PrivateModel {
     /// Puts the parts together.
-    pub fn new(ranker: LinearRanker, training: NoisyGd, certificate: Certificate) -> Self {
+    pub fn new(ranker: LinearRanker, training: Plan, certificate: Certificate) -> Self {
         Self { format: PRIVATE_FORMAT.into(), ranker, training, certificate }
     }
 

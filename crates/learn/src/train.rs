@@ -1,6 +1,7 @@
 //! From a plan to a model.
 
-use crate::{Certificate, Curator, LearnError, Mechanism, NoisyGd, noisy_gd};
+use crate::algorithm::{noisy_gd, noisy_sgd};
+use crate::{Certificate, Curator, LearnError, Mechanism, Plan, PlanKind};
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::{Problem, Records};
 use pairdp_units::Budget;
@@ -36,17 +37,17 @@ impl Trained<Claimed> {
 /// Trains a ranker within a budget. The mechanism is fixed before the records are looked at.
 ///
 /// ```
-/// use pairdp_learn::{Average, NoisyGd, train};
+/// use pairdp_learn::{Average, Plan, PlanKind, train};
 /// use pairdp_noise::Secure;
 /// use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
 /// use pairdp_units::Budget;
 ///
 /// let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
 /// let problem = Problem::new(objective, Domain::Ball { radius: 10.0 }, 1.0)?;
-/// let plan = NoisyGd::new(10, 4.0, Average::Last)?;
+/// let plan = Plan::new(PlanKind::NoisyGd, 10, 4.0, Average::Last)?;
 /// let records = Records::new(vec![0.9, -0.8, 0.7, -0.2], 1, vec![true, false, true, false], 1.0)?;
-/// let trained = train(problem, &plan, Budget::new(1.0, 1e-6)?, records, Secure::from_os()?)?;
-/// assert_eq!(trained.certificate().releases.len(), 10);
+/// let trained = train(problem, plan, Budget::new(1.0, 1e-6)?, records, Secure::from_os()?)?;
+/// assert_eq!(trained.certificate().records, 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -54,13 +55,17 @@ impl Trained<Claimed> {
 /// [`LearnError`], which depends on public facts alone.
 pub fn train<S: Source>(
     problem: Problem,
-    plan: &NoisyGd,
+    plan: Plan,
     budget: Budget,
     records: Records,
     source: S,
 ) -> Result<Trained<S::Claim>, LearnError> {
-    let mechanism = Mechanism::calibrate(problem, records.len(), records.columns(), plan.steps(), budget)?;
+    let mechanism = Mechanism::calibrate(problem, plan, records.len(), records.columns(), budget)?;
     let mut curator = Curator::open(records, mechanism, source)?;
-    let parameters = noisy_gd(&mut curator, plan)?;
+    let parameters = match plan.algorithm() {
+        PlanKind::NoisyGd => noisy_gd(&mut curator, plan)?,
+        PlanKind::NoisySgd => noisy_sgd(&mut curator, plan)?,
+        PlanKind::OutputGd => curator.noisy_result()?,
+    };
     Ok(Trained { parameters, certificate: curator.close(), claim: PhantomData })
 }

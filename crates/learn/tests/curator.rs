@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use pairdp_learn::{Average, Curator, LearnError, Mechanism, NoisyGd, train};
+use pairdp_learn::{Average, Curator, Gradients, LearnError, Mechanism, Plan, PlanKind, Released, train};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
@@ -17,6 +17,18 @@ fn budget() -> Budget {
     Budget::new(1.0, 1e-6).unwrap()
 }
 
+fn mechanism(n: usize, steps: u32) -> Mechanism {
+    let plan = Plan::new(PlanKind::NoisyGd, steps, 1.0, Average::Last).unwrap();
+    Mechanism::calibrate(problem(), plan, n, 2, budget()).unwrap()
+}
+
+fn gradients(released: Released) -> Vec<pairdp_learn::GradientRelease> {
+    match released {
+        Released::Gradients { releases, .. } => releases,
+        other => panic!("{other:?}"),
+    }
+}
+
 fn records(n: usize) -> Records {
     let features = (0..2 * n).map(|i| ((i * 37 % 101) as f64 / 50.0) - 1.0).collect();
     Records::new(features, 2, (0..n).map(|i| i % 3 == 0).collect(), 1.0).unwrap()
@@ -24,18 +36,18 @@ fn records(n: usize) -> Records {
 
 #[test]
 fn no_release_beyond_the_mechanism() {
-    let mechanism = Mechanism::calibrate(problem(), 30, 2, 3, budget()).unwrap();
+    let mechanism = mechanism(30, 3);
     let mut curator = Curator::open(records(30), mechanism, Replay::from_seed(1)).unwrap();
     for _ in 0..3 {
         curator.noisy_gradient(&[0.0, 0.0]).unwrap();
     }
     assert!(matches!(curator.noisy_gradient(&[0.0, 0.0]), Err(LearnError::Exhausted(3))));
-    assert_eq!(curator.close().releases.len(), 3);
+    assert_eq!(gradients(curator.close().released).len(), 3);
 }
 
 #[test]
 fn a_mechanism_is_for_one_size() {
-    let mechanism = Mechanism::calibrate(problem(), 31, 2, 3, budget()).unwrap();
+    let mechanism = mechanism(31, 3);
     assert!(matches!(
         Curator::open(records(30), mechanism, Replay::from_seed(1)),
         Err(LearnError::WrongTable { .. })
@@ -47,7 +59,7 @@ fn a_mechanism_is_for_one_size() {
 #[test]
 fn releases_carry_the_certified_noise() {
     let steps = 4000;
-    let mechanism = Mechanism::calibrate(problem(), 30, 2, steps, budget()).unwrap();
+    let mechanism = mechanism(30, steps);
     let at = [0.3, -0.4];
     let exact = kernel::gradient(problem(), &records(30), &at, Par::Sequential);
     let mut curator = Curator::open(records(30), mechanism, Replay::from_seed(2)).unwrap();
@@ -56,7 +68,7 @@ fn releases_carry_the_certified_noise() {
         let noisy = curator.noisy_gradient(&at).unwrap();
         squares += noisy.iter().zip(&exact).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
     }
-    let sigma = curator.close().releases[0].sigma;
+    let sigma = gradients(curator.close().released)[0].sigma;
     let relative = squares / f64::from(2 * steps) / (sigma * sigma);
     assert!((0.9..1.1).contains(&relative), "{relative}");
 }
@@ -64,7 +76,7 @@ fn releases_carry_the_certified_noise() {
 /// At 0 no pair is steep, so an early step needs half the noise of a late one.
 #[test]
 fn noise_follows_the_slope_at_the_public_iterate() {
-    let mechanism = Mechanism::calibrate(problem(), 1000, 2, 10, budget()).unwrap();
+    let mechanism = Gradients::calibrate(problem(), 1000, 2, 10, budget()).unwrap();
     let early = mechanism.release_at(0.0).unwrap().sigma;
     let late = mechanism.release_at(5.0).unwrap().sigma;
     assert!((late / early - 2.0).abs() < 1e-3, "{early} {late}");
@@ -74,8 +86,8 @@ fn noise_follows_the_slope_at_the_public_iterate() {
 
 #[test]
 fn replayed_noise_repeats_and_carries_no_certificate() {
-    let plan = NoisyGd::new(4, 2.0, Average::Last).unwrap();
-    let run = |seed| train(problem(), &plan, budget(), records(40), Replay::from_seed(seed)).unwrap();
+    let plan = Plan::new(PlanKind::NoisyGd, 4, 2.0, Average::Last).unwrap();
+    let run = |seed| train(problem(), plan, budget(), records(40), Replay::from_seed(seed)).unwrap();
     assert_eq!(run(5).parameters(), run(5).parameters());
     assert_ne!(run(5).parameters(), run(6).parameters());
     // `run(5).certificate()` does not compile: the method exists for secure noise alone.
@@ -87,8 +99,8 @@ fn without_noise_worth_mentioning_training_ranks_perfectly() {
     let features = positive.iter().flat_map(|p| [if *p { 0.9 } else { -0.9 }, 0.1]).collect();
     let records = Records::new(features, 2, positive, 1.0).unwrap();
     let generous = Budget::new(1e6, 0.5).unwrap();
-    let plan = NoisyGd::new(20, 4.0, Average::SecondHalf).unwrap();
-    let trained = train(problem(), &plan, generous, records, Replay::from_seed(1)).unwrap();
+    let plan = Plan::new(PlanKind::NoisyGd, 20, 4.0, Average::SecondHalf).unwrap();
+    let trained = train(problem(), plan, generous, records, Replay::from_seed(1)).unwrap();
     assert!(
         trained.parameters()[0] > 1.0 && trained.parameters()[1].abs() < 0.3,
         "{:?}",

@@ -3,7 +3,7 @@
 use crate::error::{refused, shape};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{LearnError, LinearRanker, NoisyGd, PrivateModel, train, verify};
+use pairdp_learn::{LearnError, LinearRanker, Plan, PlanKind, PrivateModel, train, verify};
 use pairdp_noise::Secure;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records, measure};
 use pairdp_units::Budget;
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 /// Trains a private ranker and returns its model file's text.
 #[pyfunction]
-#[pyo3(signature = (rows, positive, ranges, *, epsilon, delta, feature_bound, radius, steps, step_size))]
+#[pyo3(signature = (rows, positive, ranges, *, epsilon, delta, algorithm, loss, q, ridge, feature_bound, radius, steps, step_size))]
 #[expect(clippy::too_many_arguments, reason = "keyword-only in Python, and called from one place")]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn fit_ranker(
@@ -21,32 +21,57 @@ pub(crate) fn fit_ranker(
     ranges: Vec<[f64; 2]>,
     epsilon: f64,
     delta: f64,
+    algorithm: &str,
+    loss: &str,
+    q: f64,
+    ridge: f64,
     feature_bound: f64,
     radius: f64,
     steps: Option<u32>,
     step_size: Option<f64>,
 ) -> PyResult<String> {
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
-    let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
-    let problem = Problem::new(objective, Domain::Ball { radius }, feature_bound).map_err(refused)?;
+    let objective = Objective::Ranking { form: RankingForm::Indicator, loss: margin_loss(loss, q)? };
+    let problem = Problem::new(objective, Domain::Ball { radius }, feature_bound)
+        .and_then(|problem| problem.with_ridge(ridge))
+        .map_err(refused)?;
+    let algorithm = plan_kind(algorithm)?;
     let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
     let table = encode(&encoding, &rows)?;
     let positive = positive.as_slice().map_err(|_| shape("labels must be contiguous"))?.to_vec();
 
     let fit = move || -> Result<PrivateModel, LearnError> {
-        let suggested = NoisyGd::suggested(problem, table.rows, table.columns, budget)?;
-        let plan = NoisyGd::new(
+        let suggested = Plan::suggested(algorithm, problem, table.rows, table.columns, budget)?;
+        let plan = Plan::new(
+            algorithm,
             steps.unwrap_or(suggested.steps()),
             step_size.unwrap_or(suggested.step_size()),
             suggested.average(),
         )?;
         let records = Records::new(table.features, table.columns, positive, feature_bound)?;
         let (parameters, certificate) =
-            train(problem, &plan, budget, records, Secure::from_os()?)?.into_parts();
+            train(problem, plan, budget, records, Secure::from_os()?)?.into_parts();
         let ranker = LinearRanker { encoding, label: None, feature_bound, parameters };
         Ok(PrivateModel::new(ranker, plan, certificate))
     };
     py.detach(fit).map_err(refused)?.to_json().map_err(refused)
+}
+
+fn plan_kind(name: &str) -> PyResult<PlanKind> {
+    [PlanKind::NoisyGd, PlanKind::OutputGd, PlanKind::NoisySgd]
+        .into_iter()
+        .find(|kind| kind.name() == name)
+        .ok_or_else(|| shape(&format!("algorithm must be noisy-gd, output-gd or noisy-sgd, not {name:?}")))
+}
+
+fn margin_loss(name: &str, q: f64) -> PyResult<MarginLoss> {
+    match name {
+        "logistic" => Ok(MarginLoss::Logistic),
+        "hinge" => Ok(MarginLoss::Hinge),
+        "squared" => Ok(MarginLoss::Squared),
+        "q-hinge" => Ok(MarginLoss::QHinge { q }),
+        _ => Err(shape(&format!("loss must be logistic, hinge, squared or q-hinge, not {name:?}"))),
+    }
 }
 
 /// The score of every row.

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, simulate};
-use pairdp_learn::{Average, BaselineModel, LinearRanker, NoisyGd, PrivateModel, baseline, verify};
+use pairdp_learn::{Average, BaselineModel, LinearRanker, Plan, PlanKind, PrivateModel, baseline, verify};
 use pairdp_pairwise::{Records, measure};
 use pairdp_units::Budget;
 use serde_json::json;
@@ -70,12 +70,10 @@ fn train_baseline(cohort: &Path, schema: &Schema, tuning: &Tuning) -> Result<Bas
     let encoding = Encoding::of(schema);
     let table = Table::read_csv(cohort, &encoding, LabelUse::Read(schema.label()))?;
     let records = Records::new(table.features, table.columns, table.positive, problem.feature_bound())?;
-    let plan = NoisyGd::new(
-        300,
-        NoisyGd::suggested(problem, RECORDS, encoding.dimension(), Budget::new(EPSILON, DELTA)?)?.step_size(),
-        Average::Last,
-    )?;
-    let parameters = baseline::gd(problem, &plan, &records)?;
+    let budget = Budget::new(EPSILON, DELTA)?;
+    let suggested = Plan::suggested(PlanKind::NoisyGd, problem, RECORDS, encoding.dimension(), budget)?;
+    let plan = Plan::new(PlanKind::NoisyGd, 300, suggested.step_size(), Average::Last)?;
+    let parameters = baseline::gd(problem, plan, &records)?;
     let label = Some(schema.label().clone());
     let feature_bound = problem.feature_bound();
     Ok(BaselineModel::new(LinearRanker { encoding, label, feature_bound, parameters }))
@@ -97,7 +95,7 @@ fn page(
          \x20             changes the chance of any outcome by a factor of at most e^ε, up to δ\n\
          \x20 Guarantee   ε = {EPSILON}, δ = {DELTA:e}, {} noisy gradients, {}\n",
         certificate.records,
-        certificate.steps,
+        model.training.steps(),
         if verified { "verified: yes" } else { "verified: NO" },
     );
     let _ = writeln!(

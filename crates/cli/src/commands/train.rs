@@ -1,9 +1,9 @@
-use crate::args::{Train, Tuning};
+use crate::args::{Algorithm, Loss, Train, Tuning};
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, template};
-use pairdp_learn::{LinearRanker, NoisyGd, PrivateModel, train};
+use pairdp_learn::{LinearRanker, Plan, PlanKind, PrivateModel, train};
 use pairdp_noise::Secure;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_units::Budget;
@@ -21,20 +21,21 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
 
     let certificate = &model.certificate;
     let text = format!(
-        "trained on {} records of {} features by noisy-gd, {} steps\n\
+        "trained on {} records of {} features by {}, {} steps\n\
          private at ε = {}, δ = {} for replacing any one record\n\
          wrote {}; check it with: pairdp verify {}",
         certificate.records,
         certificate.features,
-        certificate.steps,
+        certificate.algorithm.name(),
+        model.training.steps(),
         budget.epsilon,
         budget.delta,
         arguments.out.display(),
         arguments.out.display(),
     );
     let object = json!({
-        "model": arguments.out, "algorithm": "noisy-gd", "records": certificate.records,
-        "features": certificate.features, "steps": certificate.steps,
+        "model": arguments.out, "algorithm": certificate.algorithm, "records": certificate.records,
+        "features": certificate.features, "steps": model.training.steps(),
         "epsilon": budget.epsilon, "delta": budget.delta, "adjacency": certificate.claim.adjacency,
     });
     printer.result(&text, &object);
@@ -53,7 +54,7 @@ pub(crate) fn train_file(
     let table = Table::read_csv(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
     let plan = plan(problem, &table, budget, tuning)?;
     let records = Records::new(table.features, table.columns, table.positive, problem.feature_bound())?;
-    let (parameters, certificate) = train(problem, &plan, budget, records, Secure::from_os()?)?.into_parts();
+    let (parameters, certificate) = train(problem, plan, budget, records, Secure::from_os()?)?.into_parts();
     let ranker = LinearRanker {
         encoding,
         label: Some(schema.label().clone()),
@@ -64,16 +65,28 @@ pub(crate) fn train_file(
 }
 
 pub(crate) fn problem(tuning: &Tuning) -> Result<Problem, Failure> {
-    let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
-    Ok(Problem::new(objective, Domain::Ball { radius: tuning.radius }, tuning.feature_bound)?)
+    let loss = match tuning.loss {
+        Loss::Logistic => MarginLoss::Logistic,
+        Loss::Hinge => MarginLoss::Hinge,
+        Loss::Squared => MarginLoss::Squared,
+        Loss::QHinge => MarginLoss::QHinge { q: tuning.q },
+    };
+    let objective = Objective::Ranking { form: RankingForm::Indicator, loss };
+    let domain = Domain::Ball { radius: tuning.radius };
+    Ok(Problem::new(objective, domain, tuning.feature_bound)?.with_ridge(tuning.ridge)?)
 }
 
 /// What was typed, or what suits the public facts.
-fn plan(problem: Problem, table: &Table, budget: Budget, tuning: &Tuning) -> Result<NoisyGd, Failure> {
-    let suggested = NoisyGd::suggested(problem, table.rows, table.columns, budget)?;
+fn plan(problem: Problem, table: &Table, budget: Budget, tuning: &Tuning) -> Result<Plan, Failure> {
+    let algorithm = match tuning.algorithm {
+        Algorithm::NoisyGd => PlanKind::NoisyGd,
+        Algorithm::OutputGd => PlanKind::OutputGd,
+        Algorithm::NoisySgd => PlanKind::NoisySgd,
+    };
+    let suggested = Plan::suggested(algorithm, problem, table.rows, table.columns, budget)?;
     let steps = tuning.steps.unwrap_or(suggested.steps());
     let step_size = tuning.step_size.unwrap_or(suggested.step_size());
-    Ok(NoisyGd::new(steps, step_size, suggested.average())?)
+    Ok(Plan::new(algorithm, steps, step_size, suggested.average())?)
 }
 
 /// The schema that was named, or the one beside the data; without either, training says what to write.

@@ -3,6 +3,7 @@
 //!
 //! Legend: κ bounds the features, Y the targets, r = `norm` the parameters; σ is the logistic function.
 
+use crate::Certificate;
 use pairdp_pairwise::{Labels, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm};
 
 /// The sensitivity as a formula, for the reader.
@@ -19,12 +20,23 @@ pub(super) fn relation(problem: Problem) -> &'static str {
     }
 }
 
-pub(super) fn kernel(problem: Problem) -> &'static str {
+/// D of one pair or record as a formula, for the reader.
+pub(super) fn pair_relation(problem: Problem) -> &'static str {
     match problem.objective() {
+        Objective::Ranking { form: RankingForm::Indicator, .. } => "D = 2κ·sup|φ'| over margins within ±2κB",
+        Objective::Ranking { form: RankingForm::Symmetric, .. } => "D = 4κ·sup|φ'| over margins within ±4κB",
+        Objective::Metric { .. } => "D = 4κ²·(steepest pull + steepest push)",
+        Objective::Pointwise { .. } => "D = max_θ 2κ·sinθ·|φ'|(κB·cosθ)",
+    }
+}
+
+pub(super) fn check_kernel(problem: Problem, found: &str) -> Result<(), String> {
+    let expected = match problem.objective() {
         Objective::Ranking { .. } => "charges/1",
         Objective::Metric { .. } => "tiles/1",
         Objective::Pointwise { .. } => "rows/1",
-    }
+    };
+    if found == expected { Ok(()) } else { Err(format!("`{found}` is not `{expected}`")) }
 }
 
 fn sigmoid(t: f64) -> f64 {
@@ -86,8 +98,35 @@ pub(super) fn difference(problem: Problem, norm: f64) -> f64 {
     }
 }
 
+/// D_pair: both orders of a pair count in the symmetric form and for metrics.
+pub(super) fn pair_difference(problem: Problem, norm: f64) -> f64 {
+    let orders = match problem.objective() {
+        Objective::Ranking { form: RankingForm::Indicator, .. } | Objective::Pointwise { .. } => 1.0,
+        Objective::Ranking { form: RankingForm::Symmetric, .. } | Objective::Metric { .. } => 2.0,
+    };
+    difference(problem, norm) / orders
+}
+
+/// G: the largest gradient of one pair or record.
+pub(super) fn largest_term(problem: Problem, norm: f64) -> f64 {
+    match problem.objective() {
+        // Of a pair; the mean over all ordered pairs has a share of it only.
+        Objective::Ranking { form, loss } => {
+            let length = if form == RankingForm::Indicator { 2.0 } else { 4.0 } * problem.feature_bound();
+            length * steepest(loss, length * norm)
+        }
+        _ => largest_gradient(problem, norm, 2),
+    }
+}
+
+/// τ: roundings(n)·2⁻⁵²·(largest gradient of the risk).
+pub(super) fn kernel_error(certificate: &Certificate, norm: f64) -> f64 {
+    let roundings = roundings(certificate.problem, certificate.records, certificate.features);
+    roundings * 2.0_f64.powi(-52) * largest_gradient(certificate.problem, norm, certificate.records)
+}
+
 /// The largest gradient of the risk that any table of n records can have.
-pub(super) fn largest_gradient(problem: Problem, norm: f64, n: usize) -> f64 {
+fn largest_gradient(problem: Problem, norm: f64, n: usize) -> f64 {
     let kappa = problem.feature_bound();
     let n = n as f64;
     match problem.objective() {
@@ -110,7 +149,7 @@ pub(super) fn largest_gradient(problem: Problem, norm: f64, n: usize) -> f64 {
 }
 
 /// Roundings that a term of the computed gradient passes through: `proofs/kernels.md`.
-pub(super) fn roundings(problem: Problem, n: usize, features: usize) -> f64 {
+fn roundings(problem: Problem, n: usize, features: usize) -> f64 {
     let block = n.div_ceil(64).clamp(1024, 131_072);
     let depth = n.min(512) + block.div_ceil(512) + n.div_ceil(block) + 16;
     let count = match problem.objective() {

@@ -1,0 +1,98 @@
+//! One noisy result of a descent without noise.
+
+use super::{Relation, SENSITIVITY_TOLERANCE, TOLERANCE, close, formulas, gradients, lattice_rounding};
+use crate::Certificate;
+use crate::certificate::Released;
+use pairdp_pairwise::{Constants, Objective, Regularity};
+
+pub(super) fn relations(certificate: &Certificate) -> Vec<Relation> {
+    let Released::Output { ref kernel, sensitivity, ratio, sigma, .. } = certificate.released else {
+        return Vec::new();
+    };
+    let expected = sensitivity / (ratio - lattice_rounding(certificate));
+    vec![
+        (
+            "kernel",
+            "the kernel is the one for this objective",
+            formulas::check_kernel(certificate.problem, kernel),
+        ),
+        (
+            "sensitivity",
+            "δ_T of δ_{t+1} = step(δ_t), by the recurrence for this loss, averaged as stated",
+            path(certificate).and_then(|expected| close("Δ", sensitivity, expected, SENSITIVITY_TOLERANCE)),
+        ),
+        ("noise", "σ = Δ/(m − √p·(1 + 2⁻⁷)·2^−bits)", close("σ", sigma, expected, TOLERANCE)),
+        (
+            "composition",
+            "δ(ε; m) + δ_s = δ, integrated numerically",
+            gradients::composition(certificate, 1, ratio),
+        ),
+    ]
+}
+
+/// How far one record moves the result, by the plain recurrence (`proofs/path_lemmas.md`).
+fn path(certificate: &Certificate) -> Result<f64, String> {
+    let Released::Output { steps, step_size: rate, average, .. } = certificate.released else {
+        return Err("not an output".into());
+    };
+    let problem = certificate.problem;
+    let radius = problem.domain().radius();
+    if !radius.is_finite() || matches!(problem.objective(), Objective::Metric { .. }) {
+        return Err("no proved sensitivity for this problem".into());
+    }
+    let (n, d) = (certificate.records as f64, certificate.features as f64);
+    let (kappa, ridge, unit) = (problem.feature_bound(), problem.ridge(), 2.0_f64.powi(-52));
+    let Constants { regularity, same_term_difference, .. } = problem.constants();
+    let touched = formulas::difference(problem, radius) / n;
+    let untouched = if matches!(problem.objective(), Objective::Pointwise { .. }) {
+        1.0 - 1.0 / n
+    } else {
+        1.0 - 2.0 / n
+    };
+    let largest = formulas::largest_term(problem, radius);
+    // Rounding: of scores, of sums, of the step.
+    let margin_error = 4.0 * (d + 8.0) * unit * kappa * radius;
+    let smooth = match regularity {
+        Regularity::Smooth { constant } => Some(constant),
+        _ => None,
+    };
+    let gradient_error =
+        formulas::kernel_error(certificate, radius) + smooth.map_or(0.0, |l| l / kappa * margin_error);
+    let step_error = (4.0 * d + 64.0) * unit * (radius + rate * (largest + ridge * radius));
+    let error = 2.0 * (rate * gradient_error + step_error);
+    let slack = 2.0 * rate * 2.0 * margin_error * largest / kappa;
+
+    let total = problem.risk_smoothness(certificate.records);
+    let kept = average.kept(steps);
+    let (mut distance, mut sum) = (0.0_f64, 0.0);
+    for step in 1..=steps {
+        distance = match total {
+            Some(total) if rate * total <= 2.0 => {
+                let contraction = if ridge > 0.0 {
+                    let (slow, fast) = ((1.0 - rate * ridge).abs(), (1.0 - rate * total).abs());
+                    if slow > fast { slow } else { fast }
+                } else {
+                    1.0
+                };
+                contraction * distance + rate * touched + error
+            }
+            _ => {
+                let spread = match regularity {
+                    Regularity::Hoelder { .. } => return Err("Hölder losses are not verified yet".into()),
+                    _ => same_term_difference * rate * untouched,
+                };
+                let shrunk = (1.0 - rate * ridge) * distance;
+                (shrunk * shrunk + spread * spread + slack).sqrt() + rate * touched + error
+            }
+        };
+        let cap = problem.domain().diameter();
+        if distance > cap {
+            distance = cap;
+        }
+        if step + kept > steps {
+            sum += distance;
+        }
+    }
+    let mean_error = (4.0 * d + f64::from(steps) + 64.0) * unit * radius;
+    Ok(sum / f64::from(kept) + 2.0 * mean_error)
+}
