@@ -208,7 +208,7 @@ def log_delta(kind, q, d, count, eps, cut, weights=None, accuracy=2e-12):
     losses = Losses(kind, q, d, cut, weights=weights)
     c = saddle(losses, count, eps)
     k0, _, curvature = losses.cumulants(c)
-    h = 1 / math.sqrt(count * curvature + c**-2 + (c + 1) ** -2) / 3
+    h = 1 / math.sqrt(count * curvature + c**-2 + (c + 1) ** -2) / 2
     n = 128
     previous = None
     while True:
@@ -228,7 +228,7 @@ def log_delta(kind, q, d, count, eps, cut, weights=None, accuracy=2e-12):
         value = count * (real + 1j * np.arctan2(change.imag, 1 + change.real))
         value = np.exp(value - 1j * t * eps) / ((1 + 1j * t / c) * (1 + 1j * t / (c + 1)))
         total = 0.5 + (value.real * taper(np.arange(1, n + 1) / n)).sum()
-        if previous is not None and abs(total - previous) < accuracy * abs(total) + 1e-15 or n >= 32768:
+        if previous is not None and abs(total - previous) < accuracy * abs(total) + 1e-15 or n >= 1 << 17:
             break
         previous, n = total, 2 * n
     return count * k0 - c * eps - math.log(c * (1 + c)) + math.log(max(total, 1e-16) * h / math.pi)
@@ -288,14 +288,14 @@ def gaussian_epsilon(delta, mu):
     return float(high)
 
 
-# (pair, records or 0, batch or expected pairs, rate, steps, shift, delta, about eps)
+# (records, batch or expected pairs, steps, shift, delta). Two rarer cases take numpy hours; the Rust tests hold their values.
 FIXED = [
     (1000, 10, 1000, 1.0, 1e-5), (100, 2, 100, 1.0, 1e-5), (100, 2, 100, 2 / 0.6, 1e-5), (100, 2, 10000, 0.2, 1e-5),
     (300, 2, 300, 2.0, 1e-5), (300, 2, 300, 1.0, 1e-6), (300, 2, 90000, 1.0, 1e-5), (300, 2, 90000, 0.2, 1e-5),
     (300, 2, 90000, 0.1, 1e-6), (300, 1, 90000, 0.2, 1e-12), (300, 1, 90000, 0.02, 1e-5), (300, 1, 89999, 2 / 9.597, 1e-5),
     (1000, 2, 1000, 2.0, 1e-6), (1000, 2, 1000, 2 / 0.6, 1e-6), (1000, 2, 1000, 1.0, 1e-12), (1000, 2, 10**6, 0.1, 1e-6),
     (1000, 1, 10**6, 0.1, 1e-6), (10000, 2, 10000, 2.5, 1e-8), (10000, 2, 10**8, 0.05, 1e-8), (10000, 100, 2000, 2 / 1.5, 1e-6),
-    (60000, 256, 14062, 2 / 2.2, 1e-5), (100000, 2, 100000, 2.0, 1e-7), (10**6, 2, 10**6, 2 / 0.6, 1e-6), (10**6, 2, 10**6, 2.0, 1e-8),
+    (60000, 256, 14062, 2 / 2.2, 1e-5), (100000, 2, 100000, 2.0, 1e-7), (10**6, 2, 10**6, 2 / 0.6, 1e-6),
     (10**6, 2, 10**6, 1.0, 1e-6), (10**6, 2, 10**6, 1.0, 1e-12), (10**6, 2, 10**6, 0.02, 1e-12), (50, 25, 10, 0.5, 1e-5),
     (50, 50, 100, 2 / 30, 1e-5), (50, 50, 100, 2 / 30, 1e-12), (1000, 2, 1, 2.0, 1e-6), (1000, 500, 50, 2 / 6, 1e-6),
 ]
@@ -306,7 +306,7 @@ POISSON = [
 ]
 OPPOSED = [
     (1000, 10, 1000, 0.5, 1e-5), (60000, 256, 14062, 1 / 2.2, 1e-5), (300, 2, 300, 1.0, 1e-5), (300, 2, 90000, 0.1, 1e-5),
-    (1000, 2, 1000, 1 / 0.6, 1e-6), (1000, 2, 1000, 1.0, 1e-6), (1000, 2, 1000, 0.5, 1e-12), (10**6, 2, 10**6, 1 / 0.6, 1e-6),
+    (1000, 2, 1000, 1 / 0.6, 1e-6), (1000, 2, 1000, 1.0, 1e-6), (1000, 2, 1000, 0.5, 1e-12),
     (10**6, 2, 10**6, 1.0, 1e-12), (10000, 2, 10**8, 0.025, 1e-8), (100, 100, 100, 1 / 30, 1e-5), (50, 25, 10, 0.25, 1e-5),
 ]
 PAIRS = [
