@@ -208,7 +208,7 @@ def log_delta(kind, q, d, count, eps, cut, weights=None, accuracy=2e-12):
     losses = Losses(kind, q, d, cut, weights=weights)
     c = saddle(losses, count, eps)
     k0, _, curvature = losses.cumulants(c)
-    h = 1 / math.sqrt(count * curvature + c**-2 + (c + 1) ** -2) / 2
+    h = 1 / math.sqrt(count * curvature + c**-2 + (c + 1) ** -2) / 3
     n = 128
     previous = None
     while True:
