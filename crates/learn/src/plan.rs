@@ -142,8 +142,14 @@ impl Plan {
                 let steps = noisy_steps(problem, records, features, budget)?;
                 Self::new(algorithm, steps, longest, Average::SecondHalf)
             }
-            // As many steps as it takes without noise; each moves the result, and so costs noise.
-            PlanKind::OutputGd => Self::new(algorithm, 10, 0.5 * longest, Average::Last),
+            PlanKind::OutputGd => {
+                // Every step moves the result, and so costs noise; a slope that jumps costs it at every step.
+                const STEPS: u32 = 10;
+                let travel = problem.domain().radius() / problem.constants().gradient_bound;
+                let jumps = problem.constants().smoothness().is_none();
+                let size = if jumps { travel / f64::from(STEPS) } else { 0.5 * longest };
+                Self::new(algorithm, STEPS, size, Average::Last)
+            }
             PlanKind::NoisySgd => {
                 let steps = u32::try_from(records).unwrap_or(u32::MAX);
                 let size = longest / smaller(f64::from(steps), 50.0).sqrt();

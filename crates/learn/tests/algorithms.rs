@@ -75,20 +75,12 @@ fn one_table_of_everything() {
                     let ranker = LinearRanker { encoding, label: None, feature_bound: 1.0, parameters };
                     let model = PrivateModel::new(ranker, plan, certificate);
                     let verdict = verify(&model);
-                    let hoelder = algorithm == PlanKind::OutputGd
-                        && matches!(
-                            objective,
-                            Objective::Ranking { loss: MarginLoss::QHinge { .. }, .. }
-                                | Objective::Pointwise { loss: PointLoss::Margin(MarginLoss::QHinge { .. }) }
-                        );
-                    assert_eq!(
-                        verdict.holds(),
-                        !hoelder,
-                        "{problem:?} {algorithm:?}: {:?}",
-                        verdict.failures().collect::<Vec<_>>()
-                    );
-                    // The file survives a round trip to the last bit.
-                    assert_eq!(PrivateModel::from_json(&model.to_json().unwrap()).unwrap(), model);
+                    let failures: Vec<_> = verdict.failures().collect();
+                    assert!(failures.is_empty(), "{problem:?} {algorithm:?}: {failures:?}");
+                    // The file survives a round trip to the last bit. (There is no model file for metrics yet.)
+                    if !matches!(objective, Objective::Metric { .. }) {
+                        assert_eq!(PrivateModel::from_json(&model.to_json().unwrap()).unwrap(), model);
+                    }
                     certified += 1;
                 }
             }
@@ -107,7 +99,7 @@ fn coupled_descents_stay_within_the_claimed_sensitivity() {
         let mut closest = 0.0;
         for case in 0..120 {
             let ridge = if case % 3 == 0 { 0.1 } else { 0.0 };
-            let problem = Problem::new(objective, Domain::Ball { radius: 3.0 }, 1.0)
+            let problem = Problem::new(objective, Domain::Ball { radius: 0.3 }, 1.0)
                 .unwrap()
                 .with_ridge(ridge)
                 .unwrap();

@@ -38,6 +38,7 @@ pub(crate) fn noise_multiplier(
 
 /// For each false-positive rate, the smallest false-negative rate that a distinguisher could have.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn trade_off(
     py: Python<'_>,
     records: u64,

@@ -55,30 +55,47 @@ fn numbers(value: &Value, path: String, found: &mut Vec<String>) {
 #[test]
 fn every_number_of_a_certificate_is_tied_down() {
     let workplace = Workplace::with_cohort(300);
-    assert_eq!(workplace.run("train cohort.csv --epsilon 1 --delta 1e-6 --steps 5 --out model.json").code, 0);
-    let model: Value = serde_json::from_str(&workplace.read("model.json")).unwrap();
-    let mut paths = Vec::new();
-    numbers(&model["certificate"], "/certificate".into(), &mut paths);
-    assert!(paths.len() > 25, "{paths:?}");
-    for path in &paths {
-        for factor in [0.5, 0.999, 1.001, 2.0] {
-            let mut changed = model.clone();
-            let number = changed.pointer_mut(path).unwrap();
-            *number = match number.as_u64() {
-                // Whole numbers stay whole, and change by at least one.
-                Some(whole) if factor < 0.6 => Value::from(whole / 2),
-                Some(whole) if factor < 1.0 => Value::from(whole - 1),
-                Some(whole) if factor < 1.5 => Value::from(whole + 1),
-                Some(whole) => Value::from(whole * 2),
-                None if number.as_f64() == Some(0.0) => Value::from(0.001),
-                None => Value::from(number.as_f64().unwrap() * factor),
-            };
-            workplace.write("changed.json", &changed.to_string());
-            let verify = workplace.run("verify changed.json");
-            assert_eq!(verify.code, 1, "{path} × {factor} went unnoticed:\n{}", verify.out);
-            assert!(verify.out.contains("FAILS") || verify.err.contains("error"), "{path}: {}", verify.err);
+    for (options, least) in [
+        ("--algorithm noisy-gd --steps 5", 25),
+        ("--algorithm output-gd --ridge 0.1 --radius 3", 12),
+        ("--algorithm output-gd --loss hinge --radius 3 --step-size 0.01", 12),
+        ("--algorithm noisy-sgd --steps 300", 12),
+    ] {
+        let train =
+            workplace.run(&format!("train cohort.csv --epsilon 1 --delta 1e-6 {options} --out model.json"));
+        assert_eq!(train.code, 0, "{}", train.err);
+        let model: Value = serde_json::from_str(&workplace.read("model.json")).unwrap();
+        let mut paths = Vec::new();
+        numbers(&model["certificate"], "/certificate".into(), &mut paths);
+        assert!(paths.len() >= least, "{paths:?}");
+        for path in &paths {
+            for factor in [0.5, 0.999, 1.001, 2.0] {
+                workplace.write("changed.json", &changed(&model, path, factor).to_string());
+                let verify = workplace.run("verify changed.json");
+                assert_eq!(verify.code, 1, "{options}: {path} × {factor} went unnoticed:\n{}", verify.out);
+                assert!(
+                    verify.out.contains("FAILS") || verify.err.contains("error"),
+                    "{path}: {}",
+                    verify.err
+                );
+            }
         }
     }
+}
+
+/// The document with one number multiplied; whole numbers stay whole and change by at least one.
+fn changed(model: &Value, path: &str, factor: f64) -> Value {
+    let mut changed = model.clone();
+    let number = changed.pointer_mut(path).unwrap();
+    *number = match number.as_u64() {
+        Some(whole) if factor < 0.6 => Value::from(whole / 2),
+        Some(whole) if factor < 1.0 => Value::from(whole - 1),
+        Some(whole) if factor < 1.5 => Value::from(whole + 1),
+        Some(whole) => Value::from(whole * 2),
+        None if number.as_f64() == Some(0.0) => Value::from(0.001),
+        None => Value::from(number.as_f64().unwrap() * factor),
+    };
+    changed
 }
 
 #[test]
