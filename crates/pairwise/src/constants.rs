@@ -35,6 +35,9 @@ pub enum Regularity {
 pub struct Constants {
     /// G: the largest norm of the gradient of one term (a pair, or a record).
     pub gradient_bound: f64,
+    /// The range of the scalar that multiplies a term's vector: steepness −φ' for rankers, slopes otherwise. Kernels cut
+    /// computed scalars off here, so that the differences below hold for what is computed, not only for what is meant.
+    pub slopes: (f64, f64),
     /// L, or what takes its place.
     pub regularity: Regularity,
     /// H: how far the gradient of the *same* term can differ between two parameters.
@@ -73,11 +76,27 @@ impl Constants {
         }
     }
 
+    /// A computed slope within its range; 0 for what is not a number.
+    #[inline(always)]
+    pub(crate) fn cut_off(&self, slope: f64) -> f64 {
+        let (low, high) = self.slopes;
+        if slope > high {
+            high
+        } else if slope >= low {
+            slope
+        } else if slope < low {
+            low
+        } else {
+            0.0
+        }
+    }
+
     /// The closed forms take a dozen operations, each good to an ulp or two.
     fn rounded_up(self) -> Self {
         let up = |value| up_by(value, 32.0);
         Self {
             gradient_bound: up(self.gradient_bound),
+            slopes: self.slopes,
             regularity: match self.regularity {
                 Regularity::Smooth { constant } => Regularity::Smooth { constant: up(constant) },
                 Regularity::Hoelder { exponent, constant } => {

@@ -7,7 +7,9 @@ fn paths(text: &str) -> Vec<String> {
     let quoted = text.split("```").step_by(2).flat_map(|prose| prose.split('`').skip(1).step_by(2));
     let is_path = |word: &&str| {
         // What a build makes is not in the repository.
-        word.contains('/') && !word.starts_with("target/") && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
+        word.contains('/')
+            && !word.starts_with("target/")
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
     };
     quoted.filter(is_path).map(str::to_owned).collect()
 }

@@ -3,7 +3,7 @@
 use super::{Constants, Regularity};
 use crate::MarginLoss;
 use crate::loss::logistic;
-use pairdp_units::directed::larger;
+use pairdp_units::directed::{larger, smaller};
 
 /// The largest steepness at margins down to −`reach`.
 pub(super) fn steepest(loss: MarginLoss, reach: f64) -> f64 {
@@ -12,6 +12,14 @@ pub(super) fn steepest(loss: MarginLoss, reach: f64) -> f64 {
         MarginLoss::Logistic => logistic(reach),
         MarginLoss::Squared => 2.0 * (1.0 + reach),
         MarginLoss::QHinge { q } => q * (1.0 + reach).powf(q - 1.0),
+    }
+}
+
+/// The least steepness at margins up to `reach`: below 0 for the squared loss alone.
+pub(super) fn flattest(loss: MarginLoss, reach: f64) -> f64 {
+    match loss {
+        MarginLoss::Squared => 2.0 * (1.0 - reach),
+        MarginLoss::Hinge | MarginLoss::Logistic | MarginLoss::QHinge { .. } => 0.0,
     }
 }
 
@@ -42,6 +50,7 @@ pub(super) fn ranking(loss: MarginLoss, length: f64, norm: f64, orders: f64) -> 
     let gradient_bound = length * steepest(loss, reach);
     Constants {
         gradient_bound,
+        slopes: (smaller(flattest(loss, reach), 0.0), steepest(loss, reach)),
         regularity: regularity(loss, length),
         same_term_difference: length * variation(loss, reach),
         pair_difference: gradient_bound,

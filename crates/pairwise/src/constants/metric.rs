@@ -29,6 +29,7 @@ pub(super) fn constants(loss: MetricLoss, problem: Problem, norm: f64) -> Consta
     };
     Constants {
         gradient_bound: length * larger(pull, push),
+        slopes: (-push, pull),
         regularity,
         same_term_difference: length * variation,
         pair_difference,

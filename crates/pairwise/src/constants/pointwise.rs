@@ -8,8 +8,10 @@ pub(super) fn constants(loss: PointLoss, kappa: f64, norm: f64) -> Constants {
     match loss {
         PointLoss::Margin(loss) => {
             let difference = replacement(kappa, reach, |score| margin::steepest(loss, score));
+            let steepest = margin::steepest(loss, reach);
             Constants {
-                gradient_bound: kappa * margin::steepest(loss, reach),
+                gradient_bound: kappa * steepest,
+                slopes: (-steepest, steepest),
                 regularity: margin::regularity(loss, kappa),
                 same_term_difference: kappa * margin::variation(loss, reach),
                 pair_difference: difference,
@@ -22,6 +24,7 @@ pub(super) fn constants(loss: PointLoss, kappa: f64, norm: f64) -> Constants {
             let difference = replacement(kappa, reach, slope);
             Constants {
                 gradient_bound: kappa * slope(reach),
+                slopes: (-slope(reach), slope(reach)),
                 regularity: if q < 2.0 {
                     // |t|^{q−1}·sign(t) is Hölder with constant 2^{2−q}.
                     Regularity::Hoelder { exponent: q - 1.0, constant: q * (2.0 - q).exp2() * kappa.powf(q) }

@@ -106,8 +106,7 @@ pub(super) fn gradient<E: Element>(
         return vec![0.0; d * d];
     }
     let distances = Distances::new(records, w, par);
-    let length = 4.0 * problem.feature_bound() * problem.feature_bound();
-    let steepest = problem.constants_within(Problem::norm(w)).gradient_bound / length;
+    let range = problem.constants_within(Problem::norm(w)).slopes;
     let parts = distances.strips(par, |strip| {
         let mut scratch = distances.scratch();
         let mut sums = vec![0.0; n];
@@ -115,7 +114,7 @@ pub(super) fn gradient<E: Element>(
         let mut share = Mat::<f64>::zeros(d, d);
         for &first in strip {
             let here = distances.extent(first);
-            fold(&distances, loss, steepest, first, &mut scratch, &mut folded, &mut sums);
+            fold(&distances, loss, range, first, &mut scratch, &mut folded, &mut sums);
             let rows = distances.rows(here, &mut scratch.here);
             product(share.as_mut(), Accum::Add, rows.transpose(), folded.as_ref().subrows(0, here.1));
         }
@@ -140,7 +139,7 @@ pub(super) fn gradient<E: Element>(
 fn fold<E: Element>(
     distances: &Distances<'_, E>,
     loss: MetricLoss,
-    steepest: f64,
+    range: (f64, f64),
     first: usize,
     scratch: &mut Scratch,
     folded: &mut Mat<f64>,
@@ -155,7 +154,7 @@ fn fold<E: Element>(
         let rows = distances.rows(there, other_buffer);
         let products = tile.as_mut().submatrix_mut(0, 0, here.1, there.1);
         product(products, Accum::Replace, left.as_ref(), rows.transpose());
-        slopes(distances, loss, steepest, here, there, tile, sums);
+        slopes(distances, loss, range, here, there, tile, sums);
         if second == first {
             *tile *= faer::Scale(0.5);
         }
@@ -188,7 +187,7 @@ fn weighted_squares<E: Element>(distances: &Distances<'_, E>, weights: &[f64], p
 fn slopes<E: Element>(
     distances: &Distances<'_, E>,
     loss: MetricLoss,
-    steepest: f64,
+    range: (f64, f64),
     (i, rows): (usize, usize),
     (j, columns): (usize, usize),
     tile: &mut Mat<f64>,
@@ -200,8 +199,8 @@ fn slopes<E: Element>(
         let norms = &distances.norms[i..i + rows];
         let classes = &distances.records.targets()[i..i + rows];
         Arch::new().dispatch(|| match loss {
-            MetricLoss::Hinge => set_slopes(column, norms, classes, norm, class, steepest, hinge_slope),
-            MetricLoss::Logistic => set_slopes(column, norms, classes, norm, class, steepest, logistic_slope),
+            MetricLoss::Hinge => set_slopes(column, norms, classes, norm, class, range, hinge_slope),
+            MetricLoss::Logistic => set_slopes(column, norms, classes, norm, class, range, logistic_slope),
         });
         if i == j {
             // A record is no pair with itself.
@@ -221,14 +220,14 @@ fn set_slopes(
     classes: &[f64],
     norm: f64,
     class: f64,
-    steepest: f64,
+    range: (f64, f64),
     slope: impl Fn(f64, bool) -> f64,
 ) {
     for ((value, other), other_class) in column.iter_mut().zip(norms).zip(classes) {
         let slope = slope(norm + other - 2.0 * *value, same_class(class, *other_class));
         // Slopes are numbers: distances of finite rows are.
-        let slope = if slope > steepest { steepest } else { slope };
-        *value = if slope < -steepest { -steepest } else { slope };
+        let slope = if slope > range.1 { range.1 } else { slope };
+        *value = if slope < range.0 { range.0 } else { slope };
     }
 }
 

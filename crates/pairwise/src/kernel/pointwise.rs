@@ -3,7 +3,6 @@
 use super::blocks::{self, Par};
 use super::rows;
 use crate::{Element, PointLoss, Problem, Records};
-use pairdp_units::directed::{larger, smaller};
 
 pub(super) fn gradient<E: Element>(
     problem: Problem,
@@ -12,12 +11,11 @@ pub(super) fn gradient<E: Element>(
     w: &[f64],
     par: Par,
 ) -> Vec<f64> {
-    let norm = Problem::norm(w);
-    let steepest = problem.constants_within(norm).gradient_bound / problem.feature_bound();
+    let constants = problem.constants_within(Problem::norm(w));
     let weights = |range: std::ops::Range<usize>, out: &mut [f64]| {
         for (weight, index) in out.iter_mut().zip(range) {
-            let slope = loss.slope(rows::score(records.row(index), w), records.targets()[index]);
-            *weight = larger(-steepest, smaller(slope, steepest));
+            *weight =
+                constants.cut_off(loss.slope(rows::score(records.row(index), w), records.targets()[index]));
         }
     };
     let mut gradient = rows::weighted_sum(records, weights, par);

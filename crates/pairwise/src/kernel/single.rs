@@ -1,8 +1,7 @@
 //! The gradient of one term, for stochastic steps: O(d) for scores, O(d²) for metrics.
 
 use super::rows::score;
-use crate::{Element, Objective, PointLoss, Problem, RankingForm, Records};
-use pairdp_units::directed::smaller;
+use crate::{Element, Objective, Problem, RankingForm, Records};
 
 /// Sets `out` to the gradient of the ordered pair (i, j). Pairs without a loss, and i = j, give 0.
 ///
@@ -31,9 +30,7 @@ pub fn pair_gradient<E: Element>(
             }
             // The difference of two computed scores: a function of each record and w.
             let margin = scale * (score(a, w) - score(b, w));
-            let steepest = problem.constants_within(Problem::norm(w)).gradient_bound;
-            let steepness =
-                smaller(loss.steepness(margin), steepest / (scale.abs() * 2.0 * problem.feature_bound()));
+            let steepness = problem.constants_within(Problem::norm(w)).cut_off(loss.steepness(margin));
             for ((value, x), y) in out.iter_mut().zip(a).zip(b) {
                 *value = -steepness * scale * (x.wide() - y.wide());
             }
@@ -41,6 +38,7 @@ pub fn pair_gradient<E: Element>(
         Objective::Metric { loss } => {
             let v: Vec<f64> = a.iter().zip(b).map(|(x, y)| x.wide() - y.wide()).collect();
             let slope = loss.slope(quadratic_form(&v, w), same_class(first, second));
+            let slope = problem.constants_within(Problem::norm(w)).cut_off(slope);
             for (row, x) in out.chunks_exact_mut(v.len()).zip(&v) {
                 row.iter_mut().zip(&v).for_each(|(value, y)| *value = slope * x * y);
             }
@@ -63,14 +61,11 @@ pub fn record_gradient<E: Element>(
     let Objective::Pointwise { loss } = problem.objective() else {
         panic!("a pairwise objective has no gradient of one record");
     };
-    let slope = point_slope(loss, records, i, w);
+    let slope = loss.slope(score(records.row(i), w), records.targets()[i]);
+    let slope = problem.constants_within(Problem::norm(w)).cut_off(slope);
     for (value, x) in out.iter_mut().zip(records.row(i)) {
         *value = slope * x.wide();
     }
-}
-
-fn point_slope<E: Element>(loss: PointLoss, records: &Records<E>, i: usize, w: &[f64]) -> f64 {
-    loss.slope(score(records.row(i), w), records.targets()[i])
 }
 
 /// vᵀWv.
