@@ -72,7 +72,7 @@ impl Hint for LearnError {
             Self::Records(error) => error.hint(),
             Self::Accountant(error) => error.hint(),
             Self::Noise(error) => error.hint(),
-            Self::DeltaTooSmall(_) => Some("choose δ above 1e-20".into()),
+            Self::DeltaTooSmall(_) => Some("choose a larger δ or a smaller ε".into()),
             Self::Stability(error) => error.hint(),
             Self::NoProof(_) => Some("use `noisy-gd`, which needs none".into()),
             Self::Plan { .. } | Self::Exhausted(_) | Self::WrongTable { .. } | Self::WrongQuery(_) => None,

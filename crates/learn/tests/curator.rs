@@ -98,7 +98,7 @@ fn without_noise_worth_mentioning_training_ranks_perfectly() {
     let positive: Vec<bool> = (0..100).map(|i| i < 50).collect();
     let features = positive.iter().flat_map(|p| [if *p { 0.9 } else { -0.9 }, 0.1]).collect();
     let records = Records::new(features, 2, positive, 1.0).unwrap();
-    let generous = Budget::new(1e6, 0.5).unwrap();
+    let generous = Budget::new(50.0, 1e-3).unwrap();
     let plan = Plan::new(PlanKind::NoisyGd, 20, 4.0, Average::SecondHalf).unwrap();
     let trained = train(problem(), plan, generous, records, Replay::from_seed(1)).unwrap();
     assert!(
