@@ -39,7 +39,7 @@ fn every_proof_that_the_code_names_exists() {
                 let text = std::fs::read_to_string(&path).unwrap();
                 for rest in text.split("`proofs/").skip(1) {
                     let name = rest.split('`').next().unwrap();
-                    if !std::path::Path::new(name).extension().is_some_and(|extension| extension == "md") {
+                    if std::path::Path::new(name).extension().is_none_or(|extension| extension != "md") {
                         continue;
                     }
                     assert!(
