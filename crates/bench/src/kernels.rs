@@ -24,6 +24,7 @@ pub(crate) fn run(report: &mut Report) {
         linearity(report, columns, &times);
     }
     metric(report);
+    metric_memory(report);
 }
 
 fn table(n: usize, columns: usize) -> Records {
@@ -149,4 +150,35 @@ fn metric(report: &mut Report) {
         let rate = 2.0 * (n as f64).powi(2) * d as f64 / seconds;
         report.row(&format!("{name}/gemm"), &[("n", n as f64), ("d", d as f64)], rate / gemm_rate, "ratio");
     }
+}
+
+/// The most memory that a metric gradient takes, over that of its table (Linux alone says).
+fn metric_memory(report: &mut Report) {
+    let (n, d) = (50_000, 64);
+    let records = table(n, d);
+    let w: Vec<f64> = (0..d * d).map(|k| if k % (d + 1) == 0 { 1.0 } else { 0.0 }).collect();
+    let data = (n * d * 8) as f64;
+    // Writing 5 resets the peak to what is held now.
+    if std::fs::write("/proc/self/clear_refs", "5").is_err() {
+        return;
+    }
+    let held = memory("VmRSS:");
+    std::hint::black_box(kernel::gradient(
+        problem(Objective::Metric { loss: MetricLoss::Hinge }),
+        &records,
+        &w,
+        Par::Parallel,
+    ));
+    if let (Some(held), Some(peak)) = (held, memory("VmHWM:")) {
+        // The table itself is held before and after.
+        let ratio = (peak - held + data) / data;
+        report.row("metric/peak-memory", &[("n", n as f64), ("d", d as f64)], ratio, "of the table");
+    }
+}
+
+/// A figure of this process's memory, in bytes.
+fn memory(name: &str) -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with(name))?;
+    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kib| kib * 1024.0)
 }
