@@ -117,6 +117,11 @@ class PrivateRanker(BaseEstimator):
                 "PrivateRanker(epsilon=1.0, delta=1e-6, bounds=...)"
             )
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
+        if y.dtype.kind in "OUS" and not isinstance(self.positive_label, str):
+            raise ValueError(
+                f"y holds text but positive_label is {self.positive_label!r}: set positive_label to the text that "
+                "should rank high"
+            )
         self.model_ = _core.fit_ranker(
             X,
             np.ascontiguousarray(y == self.positive_label),

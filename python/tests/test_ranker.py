@@ -95,6 +95,14 @@ def test_a_changed_certificate_is_caught(cohort):
     assert not fitted.verify()
 
 
+def test_text_labels_need_a_text_label(cohort):
+    X, y = cohort
+    words = np.where(y == 1, "yes", "no")
+    with pytest.raises(ValueError, match="set positive_label"):
+        ranker().fit(X, words)
+    assert ranker(positive_label="yes").fit(X, words).score(X, words) > 0.85
+
+
 def test_one_class_only_trains(cohort):
     X, y = cohort
     assert ranker().fit(X, np.zeros_like(y)).verify()

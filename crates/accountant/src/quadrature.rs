@@ -51,6 +51,7 @@ pub(crate) fn legendre(order: usize) -> Vec<(f64, f64)> {
 /// Panel width, and how far beyond max(x*, μ) to integrate: n(39) underflows.
 const PANEL: f64 = 0.125;
 const REACH: f64 = 39.0;
+const LARGEST_RATIO: f64 = 1e4;
 
 /// δ(ε; μ) by quadrature, to about nine digits.
 ///
@@ -58,6 +59,10 @@ const REACH: f64 = 39.0;
 /// [`AccountantError::Ratio`] when the ratio or ε is not a finite number of at least 0.
 pub fn gaussian_delta(epsilon: f64, ratio: f64) -> Result<f64, AccountantError> {
     if !(ratio.is_finite() && ratio >= 0.0 && epsilon.is_finite() && epsilon >= 0.0) {
+        return Err(AccountantError::Ratio(ratio));
+    }
+    // Beyond this δ is 1 for every ε in use, and the panels would be too many.
+    if ratio > LARGEST_RATIO {
         return Err(AccountantError::Ratio(ratio));
     }
     if ratio == 0.0 {

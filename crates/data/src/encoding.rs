@@ -57,6 +57,17 @@ impl Encoding {
         Ok(Table { features, columns, positive: Vec::new(), rows })
     }
 
+    /// Whether ranges and categories are what they must be; files can hold anything.
+    ///
+    /// # Errors
+    /// One line that says which column is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let one = |column: &ColumnEncoding| {
+            column.kind.check().map_err(|what| format!("column `{}`: {what}", column.name))
+        };
+        self.columns.iter().try_for_each(one)
+    }
+
     /// The columns it reads.
     pub fn columns(&self) -> &[ColumnEncoding] {
         &self.columns

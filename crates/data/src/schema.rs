@@ -102,7 +102,7 @@ enum Scalar {
 impl Scalar {
     fn into_text(self) -> String {
         match self {
-            Self::Text(text) => text,
+            Self::Text(text) => text.trim().to_owned(),
             Self::Integer(number) => number.to_string(),
             Self::Number(number) => number.to_string(),
             Self::Truth(truth) => truth.to_string(),

@@ -1,10 +1,10 @@
 //! The one type that holds private records.
 
 use crate::algorithm::descend;
-use crate::certificate::GradientRelease;
+use crate::certificate::{GradientRelease, Released};
 use crate::{Certificate, LearnError, Mechanism};
-use pairdp_noise::Source;
 use pairdp_noise::lattice::Lattice;
+use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Objective, Problem, Records};
 
@@ -26,7 +26,8 @@ impl<S: Source> Curator<S> {
     /// Takes the records in.
     ///
     /// # Errors
-    /// [`LearnError::WrongTable`] when the mechanism is for another size.
+    /// [`LearnError::WrongTable`] when the mechanism is for another size, [`LearnError::FeatureBound`] when the records
+    /// were clipped to a larger norm than its noise covers.
     pub fn open(records: Records, mechanism: Mechanism, source: S) -> Result<Self, LearnError> {
         let common = mechanism.common();
         if records.len() != common.records || records.columns() != common.features {
@@ -35,6 +36,12 @@ impl<S: Source> Curator<S> {
                 expected_features: common.features,
                 found: records.len(),
                 found_features: records.columns(),
+            });
+        }
+        if records.feature_bound() > common.problem.feature_bound() {
+            return Err(LearnError::FeatureBound {
+                allowed: common.problem.feature_bound(),
+                found: records.feature_bound(),
             });
         }
         let scratch = vec![0.0; common.parameters()];
@@ -125,9 +132,31 @@ impl<S: Source> Curator<S> {
         Ok(noisy)
     }
 
-    /// Drops the records and states what was released.
-    pub fn close(self) -> Certificate {
+    /// Drops the records and states what was released, for tests of any source: a statement, not a certificate.
+    pub fn into_released(self) -> Released {
+        self.statement().released
+    }
+
+    pub(crate) fn statement(self) -> Certificate {
         Certificate::new(&self.mechanism, self.gradients)
+    }
+}
+
+impl<S: Source<Claim = Claimed>> Curator<S> {
+    /// Drops the records and certifies what was released. Only secure noise can be certified:
+    ///
+    /// ```compile_fail
+    /// # fn f(curator: pairdp_learn::Curator<pairdp_noise::Replay>) -> pairdp_learn::Certificate {
+    /// curator.close()
+    /// # }
+    /// ```
+    /// ```
+    /// # fn f(curator: pairdp_learn::Curator<pairdp_noise::Secure>) -> pairdp_learn::Certificate {
+    /// curator.close()
+    /// # }
+    /// ```
+    pub fn close(self) -> Certificate {
+        self.statement()
     }
 }
 

@@ -26,6 +26,14 @@ pub enum LearnError {
     /// No proved sensitivity for this path.
     #[error(transparent)]
     Stability(#[from] StabilityError),
+    /// The records were clipped to a larger norm than the noise covers.
+    #[error("the records are clipped to norm {found}, the mechanism covers {allowed}")]
+    FeatureBound {
+        /// κ of the problem.
+        allowed: f64,
+        /// What the records were clipped to.
+        found: f64,
+    },
     /// A combination without a proof.
     #[error("there is no proved sensitivity for {0}")]
     NoProof(&'static str),
@@ -75,7 +83,11 @@ impl Hint for LearnError {
             Self::DeltaTooSmall(_) => Some("choose a larger δ or a smaller ε".into()),
             Self::Stability(error) => error.hint(),
             Self::NoProof(_) => Some("use `noisy-gd`, which needs none".into()),
-            Self::Plan { .. } | Self::Exhausted(_) | Self::WrongTable { .. } | Self::WrongQuery(_) => None,
+            Self::Plan { .. }
+            | Self::Exhausted(_)
+            | Self::WrongTable { .. }
+            | Self::WrongQuery(_)
+            | Self::FeatureBound { .. } => None,
         }
     }
 }

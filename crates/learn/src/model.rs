@@ -83,6 +83,9 @@ pub enum ModelError {
         /// Length of an encoded row.
         features: usize,
     },
+    /// The encoding is not one.
+    #[error("{0}")]
+    Encoding(String),
     /// A number of the model is not finite, or a bound not positive.
     #[error("the model holds a number that is not finite")]
     NotFinite,
@@ -93,7 +96,9 @@ impl Hint for ModelError {
         match self {
             Self::Json(_) => Some("give a file that `pairdp train` wrote".into()),
             Self::Format { .. } => Some("a newer pairdp may read it".into()),
-            Self::Shape { .. } | Self::NotFinite => Some("the file was changed after training".into()),
+            Self::Shape { .. } | Self::NotFinite | Self::Encoding(_) => {
+                Some("the file was changed after training".into())
+            }
         }
     }
 }
@@ -135,6 +140,7 @@ fn check(found: &str, expected: &'static str, ranker: &LinearRanker) -> Result<(
     if found != expected {
         return Err(ModelError::Format { found: found.to_owned(), expected });
     }
+    ranker.encoding.check().map_err(ModelError::Encoding)?;
     let (parameters, features) = (ranker.parameters.len(), ranker.encoding.dimension());
     if parameters != features {
         return Err(ModelError::Shape { parameters, features });

@@ -9,6 +9,19 @@ use std::marker::PhantomData;
 
 /// Parameters, and what may be claimed of them: only noise from a secure source gives `Trained<Claimed>`, and
 /// only that has a certificate.
+///
+/// ```compile_fail
+/// # use pairdp_learn::{Certificate, Trained};
+/// fn take(trained: &Trained<pairdp_noise::Unclaimed>) -> &Certificate {
+///     trained.certificate()
+/// }
+/// ```
+/// ```
+/// # use pairdp_learn::{Certificate, Trained};
+/// fn take(trained: &Trained<pairdp_noise::Claimed>) -> &Certificate {
+///     trained.certificate()
+/// }
+/// ```
 pub struct Trained<C> {
     parameters: Vec<f64>,
     certificate: Certificate,
@@ -67,5 +80,5 @@ pub fn train<S: Source>(
         PlanKind::NoisySgd => noisy_sgd(&mut curator, plan)?,
         PlanKind::OutputGd => curator.noisy_result()?,
     };
-    Ok(Trained { parameters, certificate: curator.close(), claim: PhantomData })
+    Ok(Trained { parameters, certificate: curator.statement(), claim: PhantomData })
 }

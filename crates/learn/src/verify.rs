@@ -15,10 +15,12 @@ use crate::plan::PlanKind;
 use crate::{Certificate, PrivateModel};
 use pairdp_units::{Adjacency, Budget, ReplaceOne};
 
-/// How far two computations of the same number may differ, relatively.
+/// How far a number may lie above its recomputation, relatively.
 const TOLERANCE: f64 = 1e-10;
-/// The same for sensitivities, which some losses maximise numerically with a margin of a millionth.
-const SENSITIVITY_TOLERANCE: f64 = 2e-6;
+/// How far it may lie below, on the unsafe side: the roundings of the recomputation itself.
+const ROUNDING: f64 = 1e-13;
+/// How far a pointwise sensitivity may lie above: it is a numerical maximum with a margin of a millionth.
+const MAXIMUM_TOLERANCE: f64 = 2e-6;
 
 /// One relation between the numbers of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +65,8 @@ pub fn verify(model: &PrivateModel) -> Verdict {
         ("feature bound", "κ of the model = κ of the problem", feature_bound(model)),
         ("score bound", "the largest score is κB", score_bound(certificate)),
         ("model", "‖w‖ ≤ B", model_norm(model)),
+        ("plan", "the plan that trained is the one that was certified", plan(model)),
+        ("lattice", "as fine as fits, between 16 and 30 bits", lattice(certificate)),
         ("sampler", "δ_s = (1 + e^ε)·T·p·2⁻¹⁰⁰, T releases of p coordinates", sampler(certificate)),
     ];
     relations.extend(match &certificate.released {
@@ -150,6 +154,49 @@ fn sampler(certificate: &Certificate) -> Result<(), String> {
     close("δ_s", certificate.sampler_delta, expected, TOLERANCE)
 }
 
+fn plan(model: &PrivateModel) -> Result<(), String> {
+    let (certificate, plan) = (&model.certificate, &model.training);
+    let agrees = plan.algorithm() == certificate.algorithm
+        && match &certificate.released {
+            Released::Gradients { steps, .. } | Released::SampledGradients { steps, .. } => {
+                *steps == plan.steps()
+            }
+            Released::Output { steps, step_size, average, .. } => {
+                *steps == plan.steps()
+                    && step_size.to_bits() == plan.step_size().to_bits()
+                    && *average == plan.average()
+            }
+        };
+    if agrees {
+        Ok(())
+    } else {
+        Err(format!("the model says {} in {} steps", plan.algorithm().name(), plan.steps()))
+    }
+}
+
+/// The largest query in units of σ decides how fine the lattice is: |q/σ|·2^bits ≤ 2⁴⁶.
+fn lattice(certificate: &Certificate) -> Result<(), String> {
+    let problem = certificate.problem;
+    let reach = match certificate.released {
+        Released::Gradients { ratio, .. } => {
+            let largest = formulas::largest_gradient(problem, 0.0, certificate.records);
+            largest * certificate.records as f64 / formulas::difference(problem, 0.0) * ratio
+        }
+        Released::SampledGradients { sensitivity, noise_multiplier, .. } => {
+            formulas::largest_term(problem, problem.domain().radius()) / (sensitivity * noise_multiplier)
+        }
+        Released::Output { sensitivity, ratio, .. } => problem.domain().radius() * ratio / sensitivity,
+    };
+    let expected = (16..=30).rev().find(|bits| reach * (1.0 + 1e-9) <= f64::from(46 - bits).exp2());
+    // Right at an edge, rounding decides.
+    let at_edge = (16..=30).rev().find(|bits| reach * (1.0 - 1e-9) <= f64::from(46 - bits).exp2());
+    let found = i32::try_from(certificate.lattice_bits).ok();
+    if found.is_some() && (found == expected || found == at_edge) {
+        return Ok(());
+    }
+    Err(format!("{} bits for queries up to {reach:e} σ", certificate.lattice_bits))
+}
+
 /// √p·(1 + 2⁻⁷)·2^−bits: what rounding to the lattice adds to a ratio.
 fn lattice_rounding(certificate: &Certificate) -> f64 {
     let bits = f64::from(certificate.lattice_bits);
@@ -159,6 +206,16 @@ fn lattice_rounding(certificate: &Certificate) -> f64 {
 /// Accepts numbers that agree; NaN agrees with nothing.
 fn close(what: &str, found: f64, expected: f64, tolerance: f64) -> Result<(), String> {
     if (found - expected).abs() <= tolerance * expected.abs() {
+        Ok(())
+    } else {
+        Err(format!("{what} is {found:e}, recomputed {expected:e}"))
+    }
+}
+
+/// Accepts a positive number that is not below its recomputation, and not far above it: for what must be rounded up.
+fn covers(what: &str, found: f64, expected: f64, tolerance: f64) -> Result<(), String> {
+    let enough = expected > 0.0 && found >= expected * (1.0 - ROUNDING);
+    if enough && found <= expected * (1.0 + tolerance) {
         Ok(())
     } else {
         Err(format!("{what} is {found:e}, recomputed {expected:e}"))

@@ -173,7 +173,7 @@ fn sampled_gradients_carry_the_certified_noise() {
         squares += noisy.iter().zip(&exact).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
     }
     assert!(curator.noisy_sample(&w, &mut noisy).is_err());
-    let Released::SampledGradients { sigma, .. } = curator.close().released else {
+    let Released::SampledGradients { sigma, .. } = curator.into_released() else {
         panic!("wrong certificate")
     };
     let relative = squares / 8000.0 / (sigma * sigma);

@@ -42,7 +42,16 @@ fn no_release_beyond_the_mechanism() {
         curator.noisy_gradient(&[0.0, 0.0]).unwrap();
     }
     assert!(matches!(curator.noisy_gradient(&[0.0, 0.0]), Err(LearnError::Exhausted(3))));
-    assert_eq!(gradients(curator.close().released).len(), 3);
+    assert_eq!(gradients(curator.into_released()).len(), 3);
+}
+
+#[test]
+fn records_clipped_beyond_the_noise_are_refused() {
+    let wide = Records::new(vec![5.0; 60], 2, vec![true; 30], 10.0).unwrap();
+    assert!(matches!(
+        Curator::open(wide, mechanism(30, 3), Replay::from_seed(1)),
+        Err(LearnError::FeatureBound { .. })
+    ));
 }
 
 #[test]
@@ -68,7 +77,7 @@ fn releases_carry_the_certified_noise() {
         let noisy = curator.noisy_gradient(&at).unwrap();
         squares += noisy.iter().zip(&exact).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
     }
-    let sigma = gradients(curator.close().released)[0].sigma;
+    let sigma = gradients(curator.into_released())[0].sigma;
     let relative = squares / f64::from(2 * steps) / (sigma * sigma);
     assert!((0.9..1.1).contains(&relative), "{relative}");
 }
@@ -85,12 +94,11 @@ fn noise_follows_the_slope_at_the_public_iterate() {
 }
 
 #[test]
-fn replayed_noise_repeats_and_carries_no_certificate() {
+fn replayed_noise_repeats() {
     let plan = Plan::new(PlanKind::NoisyGd, 4, 2.0, Average::Last).unwrap();
     let run = |seed| train(problem(), plan, budget(), records(40), Replay::from_seed(seed)).unwrap();
     assert_eq!(run(5).parameters(), run(5).parameters());
     assert_ne!(run(5).parameters(), run(6).parameters());
-    // `run(5).certificate()` does not compile: the method exists for secure noise alone.
 }
 
 #[test]

@@ -40,7 +40,8 @@ pub fn gradient<E: Element>(loss: &impl PairLoss, clip: f64, records: &Records<E
     gradient
 }
 
-/// How far replacing one of n records can move [`gradient`]: 8κ·clip/n.
+/// How far replacing one of n records can move the exact mean that [`gradient`] computes: 8κ·clip/n. Rounding, at most
+/// 4n·2⁻⁵² of 2κ·clip in each table, is the caller's to add; records must have been clipped to κ.
 ///
 /// # Errors
 /// [`ProblemError`] when a bound is not a finite positive number or there are fewer than two records.

@@ -6,12 +6,12 @@
 //!
 //! | slope | charges in | by |
 //! |---|---|---|
-//! | logistic | O(n) | moments in narrow boxes ([`boxes`]) |
-//! | hinge | O(n) on spread scores, O(n log n) at worst | counting in sorted buckets ([`counts`]) |
-//! | squared | O(n) | class counts and sums ([`sums`]) |
-//! | q-hinge | O(n log n) | a tree of expansions ([`tree`]) |
+//! | logistic | O(n) | moments in narrow boxes (`boxes`) |
+//! | hinge | O(n) on spread scores, O(n log n) at worst | counting in sorted buckets (`counts`) |
+//! | squared | O(n) | class counts and sums (`sums`) |
+//! | q-hinge | O(n log n) | a tree of expansions (`tree`) |
 //!
-//! Metrics need all n² distances; [`metric`] forms them in tiles by matrix products.
+//! Metrics need all n² distances; `metric` forms them in tiles by matrix products.
 //!
 //! Sums run over blocks of rows whose number depends on n alone and are merged in a fixed order, so results do not depend
 //! on the number of threads, and the same partial sums can come from elsewhere. [`naive`] is the definition, term by term.
@@ -93,7 +93,7 @@ pub fn error_bound(problem: Problem, norm: f64, n: usize, columns: usize) -> f64
 /// The error of a kernel relative to the sum of the absolute values of its terms: `proofs/kernels.md`.
 pub fn relative_error(problem: Problem, n: usize, columns: usize) -> f64 {
     let roundings = match problem.objective() {
-        Objective::Ranking { .. } => charges::roundings(n),
+        Objective::Ranking { .. } => charges::roundings(problem, n),
         Objective::Metric { .. } => metric::roundings(n, columns),
         Objective::Pointwise { .. } => blocks::depth(n),
     };

@@ -94,6 +94,31 @@ pub enum PointLoss {
 }
 
 impl PointLoss {
+    /// A stored target as this loss takes it: the sign for margins, within ±Y for residuals, 0 for what is no number.
+    #[inline]
+    pub fn read_target(self, stored: f64) -> f64 {
+        match self {
+            Self::Margin(_) => {
+                if stored > 0.0 {
+                    1.0
+                } else {
+                    -1.0
+                }
+            }
+            Self::Residual { target_bound, .. } => {
+                if stored > target_bound {
+                    target_bound
+                } else if stored >= -target_bound {
+                    stored
+                } else if stored < -target_bound {
+                    -target_bound
+                } else {
+                    0.0
+                }
+            }
+        }
+    }
+
     /// The loss of a record.
     pub fn value(self, score: f64, target: f64) -> f64 {
         match self {

@@ -227,7 +227,7 @@ impl Problem {
     /// Number of parameters for records of `columns` features.
     pub fn parameters(self, columns: usize) -> usize {
         match self.objective {
-            Objective::Metric { .. } => columns * columns,
+            Objective::Metric { .. } => columns.saturating_mul(columns),
             _ => columns,
         }
     }

@@ -2,7 +2,6 @@
 
 use crate::clip::clip_row;
 use pairdp_units::Hint;
-use pairdp_units::directed::{larger, smaller};
 
 /// How a feature is stored. Sums are always taken in `f64`.
 pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
@@ -88,6 +87,7 @@ pub struct Records<E: Element = f64> {
     features: Vec<E>,
     columns: usize,
     targets: Vec<f64>,
+    feature_bound: f64,
 }
 
 impl Records<f64> {
@@ -106,7 +106,7 @@ impl Records<f64> {
         Self::with_targets(features, columns, targets, feature_bound)
     }
 
-    /// The same with class numbers, or with real targets that are already within their public bound.
+    /// The same with class numbers, or with real targets; losses cut targets off at their own public bound.
     ///
     /// # Errors
     /// [`RecordsError`] when the shapes do not fit.
@@ -125,7 +125,7 @@ impl Records<f64> {
         for row in features.chunks_exact_mut(columns) {
             clip_row(row, feature_bound);
         }
-        Ok(Self { features, columns, targets })
+        Ok(Self { features, columns, targets, feature_bound })
     }
 
     /// The same table stored in single precision, at half the memory.
@@ -134,6 +134,7 @@ impl Records<f64> {
             features: self.features.into_iter().map(f32::narrow).collect(),
             columns: self.columns,
             targets: self.targets,
+            feature_bound: self.feature_bound,
         }
     }
 }
@@ -154,6 +155,11 @@ impl<E: Element> Records<E> {
         self.columns
     }
 
+    /// The public bound that every row was clipped to.
+    pub fn feature_bound(&self) -> f64 {
+        self.feature_bound
+    }
+
     /// The features, row-major.
     pub fn features(&self) -> &[E] {
         &self.features
@@ -167,14 +173,5 @@ impl<E: Element> Records<E> {
     /// The targets.
     pub fn targets(&self) -> &[f64] {
         &self.targets
-    }
-
-    /// Cuts targets off at ±`bound`; what is not a number becomes 0.
-    #[must_use]
-    pub fn clip_targets(mut self, bound: f64) -> Self {
-        for target in &mut self.targets {
-            *target = if target.is_nan() { 0.0 } else { larger(-bound, smaller(*target, bound)) };
-        }
-        self
     }
 }

@@ -16,9 +16,9 @@
 //! | [`pair_path`] | one given pair | O(T log T + n) at a constant step size, else O(T·n) |
 //! | [`record_path`] | one given record | the same |
 //! | [`full_batch_pairs`], [`full_batch_records`] | the whole mean | O(T) |
-//! | [`phased`] | full batches over disjoint parts | O(total steps) |
-//! | [`one_pass`] | each record against all before it, in a fixed order | O(n) |
-//! | [`localized`] | each record against its predecessor, in disjoint parts | O(n log n) |
+//! | [`phased()`] | full batches over disjoint parts | O(total steps) |
+//! | [`one_pass()`] | each record against all before it, in a fixed order | O(n) |
+//! | [`localized()`] | each record against its predecessor, in disjoint parts | O(n log n) |
 //! | [`matching_bound`] | disjoint pairs, epoch by epoch, whatever the matchings | O(T) |
 //!
 //! # Guarantee

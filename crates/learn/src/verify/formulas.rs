@@ -15,8 +15,18 @@ pub(super) fn relation(problem: Problem) -> &'static str {
         Objective::Ranking { form: RankingForm::Symmetric, .. } => {
             "Δ_t = 8κ·sup|φ'|/n over margins within ±4κ‖w_t‖"
         }
-        Objective::Metric { .. } => "Δ_t = 8κ²·(steepest pull + steepest push)/n at ‖W_t‖",
+        Objective::Metric { .. } => {
+            "Δ_t = 8κ²·(steepest pull + steepest push, or the larger if labels are public)/n"
+        }
         Objective::Pointwise { .. } => "Δ_t = max_θ 2κ·sinθ·|φ'|(κ‖w_t‖cosθ)/n",
+    }
+}
+
+/// How far a sensitivity may lie above its formula.
+pub(super) fn tolerance(problem: Problem) -> f64 {
+    match problem.objective() {
+        Objective::Pointwise { .. } => super::MAXIMUM_TOLERANCE,
+        _ => super::TOLERANCE,
     }
 }
 
@@ -25,7 +35,9 @@ pub(super) fn pair_relation(problem: Problem) -> &'static str {
     match problem.objective() {
         Objective::Ranking { form: RankingForm::Indicator, .. } => "D = 2κ·sup|φ'| over margins within ±2κB",
         Objective::Ranking { form: RankingForm::Symmetric, .. } => "D = 4κ·sup|φ'| over margins within ±4κB",
-        Objective::Metric { .. } => "D = 4κ²·(steepest pull + steepest push)",
+        Objective::Metric { .. } => {
+            "D = 4κ²·(steepest pull + steepest push, or the larger if labels are public)"
+        }
         Objective::Pointwise { .. } => "D = max_θ 2κ·sinθ·|φ'|(κB·cosθ)",
     }
 }
@@ -126,7 +138,7 @@ pub(super) fn kernel_error(certificate: &Certificate, norm: f64) -> f64 {
 }
 
 /// The largest gradient of the risk that any table of n records can have.
-fn largest_gradient(problem: Problem, norm: f64, n: usize) -> f64 {
+pub(super) fn largest_gradient(problem: Problem, norm: f64, n: usize) -> f64 {
     let kappa = problem.feature_bound();
     let n = n as f64;
     match problem.objective() {
@@ -148,14 +160,18 @@ fn largest_gradient(problem: Problem, norm: f64, n: usize) -> f64 {
     }
 }
 
-/// Roundings that a term of the computed gradient passes through: `proofs/kernels.md`.
+/// Roundings that a term of the computed gradient passes through: `proofs/kernels.md`. In floating point, because a hostile
+/// file may hold any number.
 fn roundings(problem: Problem, n: usize, features: usize) -> f64 {
     let block = n.div_ceil(64).clamp(1024, 131_072);
-    let depth = n.min(512) + block.div_ceil(512) + n.div_ceil(block) + 16;
-    let count = match problem.objective() {
-        Objective::Ranking { .. } => 2 * (block + n.div_ceil(block) + 4096) + depth,
-        Objective::Metric { .. } => 2 * n + 4 * features + 64,
+    let blocks = n.div_ceil(block) as f64;
+    let depth = (n.min(512) + block.div_ceil(512)) as f64 + blocks + 16.0;
+    match problem.objective() {
+        Objective::Ranking { loss, .. } => {
+            let leaves = if matches!(loss, MarginLoss::QHinge { .. }) { n.div_ceil(32) as f64 } else { 0.0 };
+            2.0 * (block as f64 + blocks + 8192.0 + leaves) + depth
+        }
+        Objective::Metric { .. } => 2.0 * n as f64 + 4.0 * features as f64 + 64.0,
         Objective::Pointwise { .. } => depth,
-    };
-    count as f64
+    }
 }

@@ -1,6 +1,6 @@
 //! Noisy gradients over all pairs.
 
-use super::{Relation, SENSITIVITY_TOLERANCE, TOLERANCE, close, formulas, lattice_rounding};
+use super::{Relation, TOLERANCE, close, covers, formulas, lattice_rounding};
 use crate::Certificate;
 use crate::certificate::{GradientRelease, Released};
 use pairdp_accountant::quadrature::gaussian_delta;
@@ -63,17 +63,17 @@ fn iterates(certificate: &Certificate, releases: &[GradientRelease]) -> Result<(
 fn sensitivity(certificate: &Certificate, release: &GradientRelease) -> Result<(), String> {
     let expected =
         formulas::difference(certificate.problem, release.iterate_norm) / certificate.records as f64;
-    close("Δ", release.sensitivity, expected, SENSITIVITY_TOLERANCE)
+    covers("Δ", release.sensitivity, expected, formulas::tolerance(certificate.problem))
 }
 
 fn kernel_error(certificate: &Certificate, release: &GradientRelease) -> Result<(), String> {
     let expected = formulas::kernel_error(certificate, release.iterate_norm);
-    close("τ", release.kernel_error, expected, TOLERANCE)
+    covers("τ", release.kernel_error, expected, TOLERANCE)
 }
 
 fn noise(certificate: &Certificate, ratio: f64, release: &GradientRelease) -> Result<(), String> {
     let reach = release.sensitivity + 2.0 * release.kernel_error;
-    close("σ", release.sigma, reach / (ratio - lattice_rounding(certificate)), TOLERANCE)
+    covers("σ", release.sigma, reach / (ratio - lattice_rounding(certificate)), TOLERANCE)
 }
 
 /// Also for a single release of any other kind: one step of ratio m.

@@ -1,6 +1,6 @@
 //! One noisy result of a descent without noise.
 
-use super::{Relation, SENSITIVITY_TOLERANCE, TOLERANCE, close, formulas, gradients, lattice_rounding};
+use super::{Relation, TOLERANCE, covers, formulas, gradients, lattice_rounding};
 use crate::Certificate;
 use crate::certificate::Released;
 use pairdp_pairwise::{Constants, Objective, Regularity};
@@ -19,9 +19,11 @@ pub(super) fn relations(certificate: &Certificate) -> Vec<Relation> {
         (
             "sensitivity",
             "δ_T of δ_{t+1} = step(δ_t), by the recurrence for this loss, averaged as stated",
-            path(certificate).and_then(|expected| close("Δ", sensitivity, expected, SENSITIVITY_TOLERANCE)),
+            path(certificate).and_then(|expected| {
+                covers("Δ", sensitivity, expected, 1e-6 + formulas::tolerance(certificate.problem))
+            }),
         ),
-        ("noise", "σ = Δ/(m − √p·(1 + 2⁻⁷)·2^−bits)", close("σ", sigma, expected, TOLERANCE)),
+        ("noise", "σ = Δ/(m − √p·(1 + 2⁻⁷)·2^−bits)", covers("σ", sigma, expected, TOLERANCE)),
         (
             "composition",
             "δ(ε; m) + δ_s = δ, integrated numerically",

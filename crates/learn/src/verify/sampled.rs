@@ -1,6 +1,6 @@
 //! Noisy gradients of secretly sampled pairs or records.
 
-use super::{Relation, SENSITIVITY_TOLERANCE, TOLERANCE, close, formulas, lattice_rounding};
+use super::{Relation, TOLERANCE, covers, formulas, lattice_rounding};
 use crate::Certificate;
 use crate::certificate::Released;
 use pairdp_accountant::delta_value;
@@ -28,19 +28,19 @@ pub(super) fn relations(certificate: &Certificate) -> Vec<Relation> {
         (
             "sensitivity",
             formulas::pair_relation(certificate.problem),
-            close(
+            covers(
                 "D",
                 sensitivity,
                 formulas::pair_difference(certificate.problem, radius),
-                SENSITIVITY_TOLERANCE,
+                formulas::tolerance(certificate.problem),
             ),
         ),
         (
             "gradient error",
             "τ = 8·2⁻⁵²·G",
-            close("τ", gradient_error, 8.0 * 2.0_f64.powi(-52) * largest, TOLERANCE),
+            covers("τ", gradient_error, 8.0 * 2.0_f64.powi(-52) * largest, TOLERANCE),
         ),
-        ("noise", "σ = (D + 2τ)/(1/s − √p·(1 + 2⁻⁷)·2^−bits)", close("σ", sigma, reach, TOLERANCE)),
+        ("noise", "σ = (D + 2τ)/(1/s − √p·(1 + 2⁻⁷)·2^−bits)", covers("σ", sigma, reach, TOLERANCE)),
         (
             "composition",
             "δ of T sampled Gaussian releases of multiplier s, by contour integration, + δ_s = δ",

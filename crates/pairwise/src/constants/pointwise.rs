@@ -2,6 +2,7 @@
 
 use super::{Constants, Regularity, margin};
 use crate::PointLoss;
+use pairdp_units::directed::{larger, smaller};
 
 pub(super) fn constants(loss: PointLoss, kappa: f64, norm: f64) -> Constants {
     let reach = kappa * norm;
@@ -57,7 +58,7 @@ fn maximum(f: impl Fn(f64) -> f64, high: f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let step = high / f64::from(CELLS);
     let best = (0..=CELLS).map(|k| f64::from(k) * step).fold(0.0, |a, b| if f(b) > f(a) { b } else { a });
-    let (mut low, mut top) = (best - step, best + step);
+    let (mut low, mut top) = (larger(best - step, 0.0), smaller(best + step, high));
     for _ in 0..60 {
         let width = top - low;
         if f(top - GOLDEN * width) > f(low + GOLDEN * width) {

@@ -26,7 +26,7 @@ const NEAR: usize = 320;
 const MOST_DENSE: f64 = 2048.0;
 
 type Coefficients = [f64; ORDER];
-/// a[k][l]: the coefficient of T_k(place of s)·T_l(place of t).
+/// `a[k][l]`: the coefficient of T_k(place of s)·T_l(place of t).
 type Square = [Coefficients; ORDER];
 
 /// The kernel on two boxes, by rows of either variable, so that both sums run along rows.
@@ -265,7 +265,7 @@ fn fields(axis: &Axis, moments: &Moments, tables: &[Table], par: Par) -> Vec<See
     }
 }
 
-/// sum += Σ_l moments[l]·rows[l].
+/// sum += Σ `moments[l]·rows[l]`.
 #[inline(always)]
 fn contract(sum: &mut Coefficients, moments: &Coefficients, rows: &Square) {
     for (moment, row) in moments.iter().zip(rows) {

@@ -9,6 +9,10 @@ use super::tree::Tree;
 use crate::{Element, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_units::directed::up_by;
 
+/// Scores are cut off here, where every loss but the squared one has long been saturated: beyond it, boxes could not be
+/// numbered. A cut-off score is still a function of one record and the parameters, which is all the proofs need.
+const LARGEST_SCORE: f64 = (1_u64 << 40) as f64;
+
 /// What a charge kernel knows once it has seen all scores.
 enum Field {
     Boxes(Boxes),
@@ -50,7 +54,8 @@ impl Scaled {
         w: &[f64],
         par: Par,
     ) -> (Vec<f64>, f64) {
-        let bound = up_by(self.margin_scale * problem.feature_bound() * Problem::norm(w), 4.0);
+        let reach = up_by(self.margin_scale * problem.feature_bound() * Problem::norm(w), 4.0);
+        let bound = if reach < LARGEST_SCORE { reach } else { LARGEST_SCORE };
         (rows::scores(records, w, self.margin_scale, bound, par), bound)
     }
 }
@@ -74,14 +79,14 @@ pub(super) fn gradient<E: Element>(problem: Problem, records: &Records<E>, w: &[
             Field::Tree(tree) => tree.charges(range, out),
         }
     };
+    if records.len() < 2 {
+        // An empty mean.
+        return vec![0.0; records.columns()];
+    }
     let mut gradient = rows::weighted_sum(records, weights, par);
     let n = records.len() as f64;
     for value in &mut gradient {
         *value *= -scaled.gradient_scale / (n * (n - 1.0));
-    }
-    if gradient.iter().any(|v| v.is_nan()) {
-        // Fewer than two records: an empty mean.
-        gradient.fill(0.0);
     }
     gradient
 }
@@ -112,8 +117,13 @@ pub(super) fn risk<E: Element>(problem: Problem, records: &Records<E>, w: &[f64]
 
 /// Roundings that a term of the gradient passes through at most: twice those of a blocked moment sum (for steepness
 /// bounds of at least ½), a fixed number for the sums over boxes, and those of the weighted sum.
-pub(super) fn roundings(n: usize) -> f64 {
-    const OVER_BOXES: f64 = 4096.0;
+pub(super) fn roundings(problem: Problem, n: usize) -> f64 {
+    const OVER_BOXES: f64 = 8192.0;
     let moments = blocks::length(n) as f64 + n.div_ceil(blocks::length(n)) as f64 + OVER_BOXES;
-    2.0 * moments + blocks::depth(n)
+    // The tree adds near leaves one after the other.
+    let leaves = match Scaled::of(problem).loss {
+        MarginLoss::QHinge { .. } => n.div_ceil(32) as f64,
+        MarginLoss::Hinge | MarginLoss::Logistic | MarginLoss::Squared => 0.0,
+    };
+    2.0 * (moments + leaves) + blocks::depth(n)
 }

@@ -28,6 +28,11 @@ pub(super) fn roundings(n: usize, columns: usize) -> f64 {
     (2 * n + 4 * columns + 64) as f64
 }
 
+/// (W + Wᵀ)/2: distances depend on nothing else, and the tiles rely on it.
+fn symmetric_part(w: &[f64], d: usize) -> Vec<f64> {
+    (0..d * d).map(|at| 0.5 * (w[at] + w[at % d * d + at / d])).collect()
+}
+
 /// A table, a metric and the squared norms xᵀWx.
 struct Distances<'a, E: Element> {
     records: &'a Records<E>,
@@ -105,6 +110,7 @@ pub(super) fn gradient<E: Element>(
     if n < 2 {
         return vec![0.0; d * d];
     }
+    let w = &symmetric_part(w, d);
     let distances = Distances::new(records, w, par);
     let range = problem.constants_within(Problem::norm(w)).slopes;
     let parts = distances.strips(par, |strip| {
@@ -202,13 +208,25 @@ fn slopes<E: Element>(
             MetricLoss::Hinge => set_slopes(column, norms, classes, norm, class, range, hinge_slope),
             MetricLoss::Logistic => set_slopes(column, norms, classes, norm, class, range, logistic_slope),
         });
-        if i == j {
-            // A record is no pair with itself.
-            column[b] = 0.0;
-        }
+    }
+    if i == j {
+        mirror(tile, rows);
+    }
+    for b in 0..columns {
+        let column = &tile.col_as_slice(b)[..rows];
         blocks::add(&mut sums[i..i + rows], column);
         if i != j {
             sums[j + b] += whole(column);
+        }
+    }
+}
+
+/// Makes a diagonal tile symmetric to the last bit, so that a pair has one slope; a record is no pair with itself.
+fn mirror(tile: &mut Mat<f64>, rows: usize) {
+    for b in 0..rows {
+        tile[(b, b)] = 0.0;
+        for a in 0..b {
+            tile[(b, a)] = tile[(a, b)];
         }
     }
 }
@@ -225,9 +243,10 @@ fn set_slopes(
 ) {
     for ((value, other), other_class) in column.iter_mut().zip(norms).zip(classes) {
         let slope = slope(norm + other - 2.0 * *value, same_class(class, *other_class));
-        // Slopes are numbers: distances of finite rows are.
         let slope = if slope > range.1 { range.1 } else { slope };
-        *value = if slope < range.0 { range.0 } else { slope };
+        let slope = if slope < range.0 { range.0 } else { slope };
+        // Distances that overflow are no numbers, and count as nothing.
+        *value = if slope.is_nan() { 0.0 } else { slope };
     }
 }
 
@@ -265,6 +284,7 @@ pub(super) fn risk<E: Element>(loss: MetricLoss, records: &Records<E>, w: &[f64]
     if n < 2 {
         return 0.0;
     }
+    let w = &symmetric_part(w, records.columns());
     let distances = Distances::new(records, w, par);
     let (norms, classes) = (&distances.norms, records.targets());
     let parts = distances.strips(par, |strip| {

@@ -47,7 +47,7 @@ pub fn risk<E: Element>(problem: Problem, records: &Records<E>, w: &[f64]) -> f6
             Objective::Pointwise { .. } => 0.0,
         };
     if let Objective::Pointwise { loss } = problem.objective() {
-        let sum: f64 = (0..n).map(|i| loss.value(point(i), target(i))).sum();
+        let sum: f64 = (0..n).map(|i| loss.value(point(i), loss.read_target(target(i)))).sum();
         return if n > 0 { sum / n as f64 } else { 0.0 };
     }
     if n < 2 {

@@ -14,8 +14,10 @@ pub(super) fn gradient<E: Element>(
     let constants = problem.constants_within(Problem::norm(w));
     let weights = |range: std::ops::Range<usize>, out: &mut [f64]| {
         for (weight, index) in out.iter_mut().zip(range) {
-            *weight =
-                constants.cut_off(loss.slope(rows::score(records.row(index), w), records.targets()[index]));
+            *weight = {
+                let target = loss.read_target(records.targets()[index]);
+                constants.cut_off(loss.slope(rows::score(records.row(index), w), target))
+            };
         }
     };
     let mut gradient = rows::weighted_sum(records, weights, par);
@@ -28,7 +30,9 @@ pub(super) fn gradient<E: Element>(
 
 pub(super) fn risk<E: Element>(loss: PointLoss, records: &Records<E>, w: &[f64], par: Par) -> f64 {
     let parts = blocks::map(records.len(), par, |range| {
-        range.map(|i| loss.value(rows::score(records.row(i), w), records.targets()[i])).sum::<f64>()
+        range
+            .map(|i| loss.value(rows::score(records.row(i), w), loss.read_target(records.targets()[i])))
+            .sum::<f64>()
     });
     if records.is_empty() { 0.0 } else { parts.into_iter().sum::<f64>() / records.len() as f64 }
 }

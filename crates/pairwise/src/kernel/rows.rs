@@ -52,10 +52,13 @@ fn score_block<E: Element>(rows: &[E], columns: usize, w: &[f64], scale: f64, bo
         let score = scale * score(row, w);
         *value = if score > bound {
             bound
+        } else if score >= -bound {
+            score
         } else if score < -bound {
             -bound
         } else {
-            score
+            // Infinite parameters times features of both signs.
+            0.0
         };
     }
 }

@@ -61,7 +61,7 @@ pub fn record_gradient<E: Element>(
     let Objective::Pointwise { loss } = problem.objective() else {
         panic!("a pairwise objective has no gradient of one record");
     };
-    let slope = loss.slope(score(records.row(i), w), records.targets()[i]);
+    let slope = loss.slope(score(records.row(i), w), loss.read_target(records.targets()[i]));
     let slope = problem.constants_within(Problem::norm(w)).cut_off(slope);
     for (value, x) in out.iter_mut().zip(records.row(i)) {
         *value = slope * x.wide();

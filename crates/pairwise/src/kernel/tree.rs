@@ -58,9 +58,9 @@ fn both_sides(
         points
     };
     let (positives, negatives) = (sorted(true), sorted(false));
-    // From a positive at s', negatives above count: power(t − s'). From a negative at t, positives below: power(t − s').
-    let mut sums = one_side(&positives, &negatives, &|s, t| power(t - s), Side::Above, par);
-    let below = one_side(&negatives, &positives, &|t, s| power(t - s), Side::Below, par);
+    // From a positive at s', negatives above count; from a negative at t, positives below. Always power(t − s').
+    let mut sums = one_side(&positives, &negatives, power, Side::Above, par);
+    let below = one_side(&negatives, &positives, power, Side::Below, par);
     sums.extend(below.into_iter().map(|(index, sum)| (index, -sum)));
     sums
 }
@@ -84,7 +84,7 @@ struct Node {
 fn one_side(
     targets: &[(f64, usize)],
     sources: &[(f64, usize)],
-    kernel: &(impl Fn(f64, f64) -> f64 + Sync),
+    power: &(impl Fn(f64) -> f64 + Sync),
     side: Side,
     par: Par,
 ) -> Vec<(usize, f64)> {
@@ -97,7 +97,7 @@ fn one_side(
         if let (Some(first), Some(last), false) = (leaf.first(), leaf.last(), nodes.is_empty()) {
             let mut local = [0.0; ORDER];
             let interval = (first.0, last.0);
-            visit(0, &nodes, sources, leaf, interval, kernel, side, &mut local, &mut sums);
+            visit(0, &nodes, sources, leaf, interval, power, side, &mut local, &mut sums);
             for (sum, (x, _)) in sums.iter_mut().zip(leaf) {
                 *sum += local.iter().zip(chebyshev(place(*x, interval))).map(|(c, t)| c * t).sum::<f64>();
             }
@@ -139,7 +139,7 @@ fn visit(
     sources: &[(f64, usize)],
     leaf: &[(f64, usize)],
     interval: (f64, f64),
-    kernel: &impl Fn(f64, f64) -> f64,
+    power: &impl Fn(f64) -> f64,
     side: Side,
     local: &mut Moments,
     sums: &mut [f64],
@@ -158,22 +158,39 @@ fn visit(
         interval.1 - interval.0
     };
     if gap >= 2.0 * wider && gap > 0.0 {
-        take_far(node, interval, kernel, local);
+        take_far(node, interval, gap, power, side, local);
     } else if let Some((left, right)) = node.children {
-        visit(left, nodes, sources, leaf, interval, kernel, side, local, sums);
-        visit(right, nodes, sources, leaf, interval, kernel, side, local, sums);
+        visit(left, nodes, sources, leaf, interval, power, side, local, sums);
+        visit(right, nodes, sources, leaf, interval, power, side, local, sums);
     } else {
         for (sum, (target, _)) in sums.iter_mut().zip(leaf) {
-            *sum +=
-                sources[node.range.clone()].iter().map(|(source, _)| kernel(*target, *source)).sum::<f64>();
+            let one = |(source, _): &(f64, usize)| match side {
+                Side::Above => power(source - target),
+                Side::Below => power(target - source),
+            };
+            *sum += sources[node.range.clone()].iter().map(one).sum::<f64>();
         }
     }
 }
 
 /// Adds a far node to the local expansion: interpolate the kernel on both intervals, contract with the moments.
-fn take_far(node: &Node, interval: (f64, f64), kernel: &impl Fn(f64, f64) -> f64, local: &mut Moments) {
+///
+/// Distances are built up from the gap and the two widths, each known to its own last bit; differences of positions would
+/// lose them on intervals that are a few roundings wide.
+fn take_far(
+    node: &Node,
+    interval: (f64, f64),
+    gap: f64,
+    power: &impl Fn(f64) -> f64,
+    side: Side,
+    local: &mut Moments,
+) {
     let nodes = nodes();
-    let from = |u: f64, (low, high): (f64, f64)| 0.5 * (low + high) + 0.5 * (high - low) * u;
+    let (here, there) = (0.5 * (interval.1 - interval.0), 0.5 * (node.high - node.low));
+    let distance = |u: f64, v: f64| match side {
+        Side::Above => gap + (here * (1.0 - u) + there * (1.0 + v)),
+        Side::Below => gap + (here * (1.0 + u) + there * (1.0 - v)),
+    };
     // Charges on the source nodes: Σ_l (moment l)·(coefficient l of each node's cardinal polynomial).
     let charges: Moments = std::array::from_fn(|j| {
         let terms = chebyshev(nodes[j]);
@@ -183,10 +200,8 @@ fn take_far(node: &Node, interval: (f64, f64), kernel: &impl Fn(f64, f64) -> f64
         }
         sum / ORDER as f64
     });
-    let values: Moments = std::array::from_fn(|i| {
-        let target = from(nodes[i], interval);
-        (0..ORDER).map(|j| charges[j] * kernel(target, from(nodes[j], (node.low, node.high)))).sum()
-    });
+    let values: Moments =
+        std::array::from_fn(|i| (0..ORDER).map(|j| charges[j] * power(distance(nodes[i], nodes[j]))).sum());
     for (i, value) in values.iter().enumerate() {
         let terms = chebyshev(nodes[i]);
         local[0] += value / ORDER as f64;
@@ -211,5 +226,5 @@ fn chebyshev(u: f64) -> Moments {
 
 /// Where a point lies in an interval, in [−1, 1]; the middle of an interval without length.
 fn place(x: f64, (low, high): (f64, f64)) -> f64 {
-    if high > low { (2.0 * x - low - high) / (high - low) } else { 0.0 }
+    if high > low { ((x - low) - (high - x)) / (high - low) } else { 0.0 }
 }
