@@ -13,7 +13,7 @@
 
 use super::blocks::{self, Par};
 use crate::MarginLoss;
-use pulp::Arch;
+use pulp::{Arch, NullaryFnOnce};
 use std::sync::OnceLock;
 
 /// Moments a box keeps: polynomials of degree 7.
@@ -101,20 +101,35 @@ fn chebyshev(u: f64) -> Coefficients {
 /// The moments of both classes in every box: [negatives, positives]. Blocks merge by addition.
 type Moments = Vec<[Coefficients; 2]>;
 
+/// Adds a block of scores to the moments.
+struct AddMoments<'a> {
+    axis: &'a Axis,
+    scores: &'a [f64],
+    targets: &'a [f64],
+    moments: &'a mut Moments,
+}
+
+impl NullaryFnOnce for AddMoments<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (score, target) in self.scores.iter().zip(self.targets) {
+            let (index, place) = self.axis.locate(*score);
+            let moment = &mut self.moments[index][usize::from(*target > 0.0)];
+            let terms = chebyshev(place);
+            for k in 0..ORDER {
+                moment[k] += terms[k];
+            }
+        }
+    }
+}
+
 fn moments(axis: &Axis, scores: &[f64], targets: &[f64], par: Par) -> Moments {
     let parts = blocks::map(scores.len(), par, |range| {
         let mut moments: Moments = vec![[[0.0; ORDER]; 2]; axis.boxes];
         let (scores, targets) = (&scores[range.clone()], &targets[range]);
-        Arch::new().dispatch(|| {
-            for (score, target) in scores.iter().zip(targets) {
-                let (index, place) = axis.locate(*score);
-                let moment = &mut moments[index][usize::from(*target > 0.0)];
-                let terms = chebyshev(place);
-                for k in 0..ORDER {
-                    moment[k] += terms[k];
-                }
-            }
-        });
+        Arch::new().dispatch(AddMoments { axis, scores, targets, moments: &mut moments });
         moments
     });
     let mut parts = parts.into_iter();
@@ -159,22 +174,7 @@ impl Boxes {
     }
 
     pub(super) fn charges(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
-        Arch::new().dispatch(|| {
-            for ((charge, score), target) in out.iter_mut().zip(scores).zip(targets) {
-                let positive = usize::from(*target > 0.0);
-                let (index, place) = self.axis.locate(*score);
-                let sum = evaluate(&self.polynomials[index][positive], place);
-                let most = self.most[positive];
-                let sum = if sum > most {
-                    most
-                } else if sum < 0.0 {
-                    0.0
-                } else {
-                    sum
-                };
-                *charge = if positive == 1 { sum } else { -sum };
-            }
-        });
+        Arch::new().dispatch(Evaluate { field: self, scores, targets, out });
     }
 
     /// Σ log(1 + e^{t − s}) over all pairs.
@@ -198,6 +198,36 @@ impl Boxes {
     }
 }
 
+/// Looks the charges of a block of scores up.
+struct Evaluate<'a> {
+    field: &'a Boxes,
+    scores: &'a [f64],
+    targets: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl NullaryFnOnce for Evaluate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for ((charge, score), target) in self.out.iter_mut().zip(self.scores).zip(self.targets) {
+            let positive = usize::from(*target > 0.0);
+            let (index, place) = self.field.axis.locate(*score);
+            let sum = evaluate(&self.field.polynomials[index][positive], place);
+            let most = self.field.most[positive];
+            let sum = if sum > most {
+                most
+            } else if sum < 0.0 {
+                0.0
+            } else {
+                sum
+            };
+            *charge = if positive == 1 { sum } else { -sum };
+        }
+    }
+}
+
 /// The sum over the other class, seen from one box.
 struct Seen {
     /// For negative targets (a sum over positives), then positive; Chebyshev coefficients.
@@ -205,6 +235,40 @@ struct Seen {
     far_negatives_above: f64,
     far_sum_of_negatives: f64,
     far_positives_below: f64,
+}
+
+/// The sums over the near boxes, seen from box `number`.
+struct SumNear<'a> {
+    axis: &'a Axis,
+    moments: &'a Moments,
+    tables: &'a [Table],
+    number: i64,
+    range: std::ops::Range<usize>,
+}
+
+impl NullaryFnOnce for SumNear<'_> {
+    type Output = [Coefficients; 2];
+
+    #[inline(always)]
+    fn call(self) -> [Coefficients; 2] {
+        let near = i64::try_from(NEAR).unwrap_or(i64::MAX);
+        let mut sums = [[0.0; ORDER]; 2];
+        for other in self.range {
+            let [negatives, positives] = &self.moments[other];
+            let distance = self.axis.number_of(other) - self.number;
+            if negatives[0] > 0.0 {
+                // Positive target here, negatives there.
+                let table = &self.tables[usize::try_from(distance + near).unwrap_or(0)];
+                contract(&mut sums[1], negatives, &table.by_negative);
+            }
+            if positives[0] > 0.0 {
+                // Negative target here, positives there: the same table from the other side.
+                let table = &self.tables[usize::try_from(near - distance).unwrap_or(0)];
+                contract(&mut sums[0], positives, &table.by_positive);
+            }
+        }
+        sums
+    }
 }
 
 fn fields(axis: &Axis, moments: &Moments, tables: &[Table], par: Par) -> Vec<Seen> {
@@ -232,23 +296,7 @@ fn fields(axis: &Axis, moments: &Moments, tables: &[Table], par: Par) -> Vec<See
                 numbers.partition_point(|n| *n <= number + near),
             ),
         };
-        let mut sums = [[0.0; ORDER]; 2];
-        Arch::new().dispatch(|| {
-            for other in first..end {
-                let [negatives, positives] = &moments[other];
-                let distance = axis.number_of(other) - number;
-                if negatives[0] > 0.0 {
-                    // Positive target here, negatives there.
-                    let table = &tables[usize::try_from(distance + near).unwrap_or(0)];
-                    contract(&mut sums[1], negatives, &table.by_negative);
-                }
-                if positives[0] > 0.0 {
-                    // Negative target here, positives there: the same table from the other side.
-                    let table = &tables[usize::try_from(near - distance).unwrap_or(0)];
-                    contract(&mut sums[0], positives, &table.by_positive);
-                }
-            }
-        });
+        let sums = Arch::new().dispatch(SumNear { axis, moments, tables, number, range: first..end });
         Seen {
             sums,
             far_negatives_above: negatives_above[end][0],

@@ -15,7 +15,7 @@ use crate::{Element, MetricLoss, Problem, Records};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef};
 use pairdp_units::directed::larger;
-use pulp::Arch;
+use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
 /// Rows of a tile.
@@ -204,10 +204,7 @@ fn slopes<E: Element>(
         let column = &mut tile.col_as_slice_mut(b)[..rows];
         let norms = &distances.norms[i..i + rows];
         let classes = &distances.records.targets()[i..i + rows];
-        Arch::new().dispatch(|| match loss {
-            MetricLoss::Hinge => set_slopes(column, norms, classes, norm, class, range, hinge_slope),
-            MetricLoss::Logistic => set_slopes(column, norms, classes, norm, class, range, logistic_slope),
-        });
+        Arch::new().dispatch(SetSlopes { loss, column, norms, classes, norm, class, range });
     }
     if i == j {
         mirror(tile, rows);
@@ -231,22 +228,40 @@ fn mirror(tile: &mut Mat<f64>, rows: usize) {
     }
 }
 
-#[inline(always)]
-fn set_slopes(
-    column: &mut [f64],
-    norms: &[f64],
-    classes: &[f64],
+/// Replaces a column of products by slopes.
+struct SetSlopes<'a> {
+    loss: MetricLoss,
+    column: &'a mut [f64],
+    norms: &'a [f64],
+    classes: &'a [f64],
     norm: f64,
     class: f64,
     range: (f64, f64),
-    slope: impl Fn(f64, bool) -> f64,
-) {
-    for ((value, other), other_class) in column.iter_mut().zip(norms).zip(classes) {
-        let slope = slope(norm + other - 2.0 * *value, same_class(class, *other_class));
-        let slope = if slope > range.1 { range.1 } else { slope };
-        let slope = if slope < range.0 { range.0 } else { slope };
-        // Distances that overflow are no numbers, and count as nothing.
-        *value = if slope.is_nan() { 0.0 } else { slope };
+}
+
+impl NullaryFnOnce for SetSlopes<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        match self.loss {
+            MetricLoss::Hinge => self.set(hinge_slope),
+            MetricLoss::Logistic => self.set(logistic_slope),
+        }
+    }
+}
+
+impl SetSlopes<'_> {
+    #[inline(always)]
+    fn set(self, slope: impl Fn(f64, bool) -> f64) {
+        let (low, high) = self.range;
+        for ((value, other), other_class) in self.column.iter_mut().zip(self.norms).zip(self.classes) {
+            let slope = slope(self.norm + other - 2.0 * *value, same_class(self.class, *other_class));
+            let slope = if slope > high { high } else { slope };
+            let slope = if slope < low { low } else { slope };
+            // Distances that overflow are no numbers, and count as nothing.
+            *value = if slope.is_nan() { 0.0 } else { slope };
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::blocks::{self, Par, SUB_BLOCK};
 use crate::{Element, Records};
-use pulp::Arch;
+use pulp::{Arch, NullaryFnOnce};
 use std::ops::Range;
 
 /// Independent partial sums of a dot product.
@@ -41,9 +41,29 @@ pub(crate) fn scores<E: Element>(
     let columns = records.columns();
     blocks::fill(&mut scores, par, |range, out| {
         let rows = &records.features()[range.start * columns..range.end * columns];
-        Arch::new().dispatch(|| score_block(rows, columns, parameters, scale, bound, out));
+        Arch::new().dispatch(ScoreBlock { rows, columns, w: parameters, scale, bound, out });
     });
     scores
+}
+
+/// The scores of a block of rows. A type rather than a closure, because only then is the body sure to be compiled for the
+/// registers that the dispatch found.
+struct ScoreBlock<'a, E> {
+    rows: &'a [E],
+    columns: usize,
+    w: &'a [f64],
+    scale: f64,
+    bound: f64,
+    out: &'a mut [f64],
+}
+
+impl<E: Element> NullaryFnOnce for ScoreBlock<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        score_block(self.rows, self.columns, self.w, self.scale, self.bound, self.out);
+    }
 }
 
 #[inline(always)]
@@ -81,13 +101,30 @@ pub(crate) fn weighted_sum<E: Element>(
             weights(start..end, weight);
             part.fill(0.0);
             let rows = &records.features()[start * columns..end * columns];
-            Arch::new().dispatch(|| add_rows(rows, columns, weight, &mut part));
+            Arch::new().dispatch(AddRows { rows, columns, weights: weight, out: &mut part });
             blocks::add(&mut total, &part);
             start = end;
         }
         total
     });
     if parts.is_empty() { vec![0.0; columns] } else { blocks::sum(parts) }
+}
+
+/// Adds weighted rows to a sum.
+struct AddRows<'a, E> {
+    rows: &'a [E],
+    columns: usize,
+    weights: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl<E: Element> NullaryFnOnce for AddRows<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        add_rows(self.rows, self.columns, self.weights, self.out);
+    }
 }
 
 /// Four rows at a time, so that the sums are loaded and stored a quarter as often.

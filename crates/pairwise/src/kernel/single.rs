@@ -75,6 +75,7 @@ pub(crate) fn quadratic_form(v: &[f64], w: &[f64]) -> f64 {
 
 /// Class numbers are small whole numbers, stored exactly.
 #[expect(clippy::float_cmp, reason = "whole numbers")]
+#[inline(always)]
 pub(crate) fn same_class(a: f64, b: f64) -> bool {
     a == b
 }
