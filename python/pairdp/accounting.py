@@ -39,7 +39,7 @@ def account(
     >>> from pairdp import accounting
     >>> answer = accounting.account(noise_multiplier=2.0, delta=1e-6, records=1000)
     >>> answer.method, round(answer.epsilon, 3)
-    ('gaussian', 2.249)
+    ('gaussian', 2.254)
     """
     return Answer(*_core.epsilon(records, batch, steps, noise_multiplier, delta))
 

@@ -111,6 +111,8 @@ fn page(
         let _ = writeln!(text, "    {name:<20} {auc:.3}  {}", bar(auc));
     }
     let shown = folder.display();
+    // As it was called: right after a build it is on nobody's path.
+    let pairdp = std::env::args().next().unwrap_or_else(|| "pairdp".into());
     let _ = write!(
         text,
         "\n  Files in {shown}\n\
@@ -118,9 +120,9 @@ fn page(
          \x20   cohort.csv           what it learned from    cohort.schema.toml  the public ranges it used\n\
          \x20   holdout.csv          what it was tested on   scores.csv          the scores it gave\n\
          \n  Try next\n\
-         \x20   pairdp verify {shown}/model.json      then change a number of its certificate, and again\n\
-         \x20   pairdp train {shown}/cohort.csv --epsilon 0.2 --delta 1e-6 --out strict.json\n\
-         \x20   pairdp evaluate strict.json {shown}/holdout.csv\n",
+         \x20   {pairdp} verify {shown}/model.json      then change a number of its certificate, and again\n\
+         \x20   {pairdp} train {shown}/cohort.csv --epsilon 0.2 --delta 1e-6 --out strict.json\n\
+         \x20   {pairdp} evaluate strict.json {shown}/holdout.csv\n",
     );
     text
 }
