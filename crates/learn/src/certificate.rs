@@ -156,6 +156,11 @@ impl Certificate {
                 (PlanKind::OutputGd, m.lattice_bits(), released)
             }
         };
+        // A ridge is public and cancels between neighbours; only a descent whose result is released rests on it.
+        let problem = match mechanism {
+            Mechanism::Output(_) => common.problem,
+            Mechanism::Gradients(_) | Mechanism::Sampled(_) => common.problem.without_ridge(),
+        };
         let score_bound = common.problem.feature_bound() * common.problem.domain().radius();
         Self {
             format: FORMAT.into(),
@@ -167,7 +172,7 @@ impl Certificate {
             records: common.records,
             features: common.features,
             parameters: common.parameters(),
-            problem: common.problem,
+            problem,
             score_bound: score_bound.is_finite().then_some(score_bound),
             algorithm,
             noise: NOISE.into(),

@@ -47,6 +47,8 @@ pub struct PrivateModel {
     pub ranker: LinearRanker,
     /// How it was trained; for the reader, no guarantee rests on it.
     pub training: Plan,
+    /// λ of the ridge it was trained with.
+    pub ridge: f64,
     /// Why it is private.
     pub certificate: Certificate,
 }
@@ -105,8 +107,8 @@ impl Hint for ModelError {
 
 impl PrivateModel {
     /// Puts the parts together.
-    pub fn new(ranker: LinearRanker, training: Plan, certificate: Certificate) -> Self {
-        Self { format: PRIVATE_FORMAT.into(), ranker, training, certificate }
+    pub fn new(ranker: LinearRanker, training: Plan, ridge: f64, certificate: Certificate) -> Self {
+        Self { format: PRIVATE_FORMAT.into(), ranker, training, ridge, certificate }
     }
 
     /// Reads a model file's text.

@@ -163,6 +163,7 @@ fn plan(model: &PrivateModel) -> Result<(), String> {
             }
             Released::Output { steps, step_size, average, .. } => {
                 *steps == plan.steps()
+                    && model.ridge.to_bits() == certificate.problem.ridge().to_bits()
                     && step_size.to_bits() == plan.step_size().to_bits()
                     && *average == plan.average()
             }

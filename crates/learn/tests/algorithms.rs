@@ -73,7 +73,7 @@ fn one_table_of_everything() {
                     let (parameters, certificate) = trained.into_parts();
                     let encoding = Encoding::of_ranges([[-1.0, 1.0]; D]).unwrap();
                     let ranker = LinearRanker { encoding, label: None, feature_bound: 1.0, parameters };
-                    let model = PrivateModel::new(ranker, plan, certificate);
+                    let model = PrivateModel::new(ranker, plan, ridge, certificate);
                     let verdict = verify(&model);
                     let failures: Vec<_> = verdict.failures().collect();
                     assert!(failures.is_empty(), "{problem:?} {algorithm:?}: {failures:?}");

@@ -193,6 +193,12 @@ impl Problem {
         Err(ProblemError::Range { what: "ridge", range: "a finite number of at least 0", value: ridge })
     }
 
+    /// The same without a ridge.
+    #[must_use]
+    pub fn without_ridge(self) -> Self {
+        Self { ridge: 0.0, ..self }
+    }
+
     /// The same with labels private or public.
     #[must_use]
     pub fn with_labels(self, labels: Labels) -> Self {

@@ -52,7 +52,7 @@ pub(crate) fn fit_ranker(
         let (parameters, certificate) =
             train(problem, plan, budget, records, Secure::from_os()?)?.into_parts();
         let ranker = LinearRanker { encoding, label: None, feature_bound, parameters };
-        Ok(PrivateModel::new(ranker, plan, certificate))
+        Ok(PrivateModel::new(ranker, plan, ridge, certificate))
     };
     py.detach(fit).map_err(refused)?.to_json().map_err(refused)
 }

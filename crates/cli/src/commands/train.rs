@@ -61,7 +61,7 @@ pub(crate) fn train_file(
         feature_bound: problem.feature_bound(),
         parameters,
     };
-    Ok(PrivateModel::new(ranker, plan, certificate))
+    Ok(PrivateModel::new(ranker, plan, problem.ridge(), certificate))
 }
 
 pub(crate) fn problem(tuning: &Tuning) -> Result<Problem, Failure> {

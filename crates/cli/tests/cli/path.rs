@@ -56,7 +56,7 @@ fn numbers(value: &Value, path: String, found: &mut Vec<String>) {
 fn every_number_of_a_certificate_is_tied_down() {
     let workplace = Workplace::with_cohort(300);
     for (options, least) in [
-        ("--algorithm noisy-gd --steps 5", 25),
+        ("--algorithm noisy-gd --steps 5 --ridge 0.1", 25),
         ("--algorithm output-gd --ridge 0.1 --radius 3", 12),
         ("--algorithm output-gd --loss hinge --radius 3 --step-size 0.01", 12),
         ("--algorithm noisy-sgd --steps 300", 12),
