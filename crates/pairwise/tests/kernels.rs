@@ -142,6 +142,21 @@ fn blocks_and_tiles_merge() {
     }
 }
 
+/// Margins of exactly 1, where the hinge turns: a pair at the corner has no slope, in both kernels.
+#[test]
+fn the_corner_of_the_hinge_is_decided_alike() {
+    let features: Vec<f64> = (0..60).map(|i| f64::from(i % 5) / 4.0).collect();
+    let targets = (0..60).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+    let records = Records::with_targets(features, 1, targets, 1.0).unwrap();
+    for problem in problems(10.0, 1.0) {
+        if let Objective::Ranking { loss: MarginLoss::Hinge, .. } = problem.objective() {
+            for w in [1.0, 2.0, 4.0, -4.0] {
+                compare("corner", problem, &records, &[w]);
+            }
+        }
+    }
+}
+
 #[test]
 fn multi_class_metrics() {
     let mut random = Replay::from_seed(4);
