@@ -54,7 +54,7 @@ impl Encoding {
             |row: &[f64]| row.iter().zip(&ranges).map(|(v, range)| scale(*v, *range)).collect::<Vec<_>>();
         let features: Vec<f64> = cells.chunks_exact(columns).flat_map(encode).collect();
         let rows = features.len() / columns;
-        Ok(Table { features, columns, positive: Vec::new(), rows })
+        Ok(Table { features, columns, targets: Vec::new(), rows })
     }
 
     /// Whether ranges and categories are what they must be; files can hold anything.

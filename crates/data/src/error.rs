@@ -96,7 +96,7 @@ pub enum CellProblem {
     #[error("not a finite number")]
     NotFinite,
     /// A label that the schema does not name.
-    #[error("the label is neither the positive nor the negative value of the schema")]
+    #[error("the label is none of the values that the schema lists")]
     UnknownLabel,
 }
 
@@ -126,7 +126,7 @@ impl Hint for DataError {
             Self::DuplicateColumn { .. } => "rename one of the two",
             Self::RowWidth { .. } => "quote cells that contain commas",
             Self::Cell { what: CellProblem::UnknownLabel, .. } => {
-                "a label has two values: set `positive` and `negative` under [label] in the schema"
+                "list every value under [label] in the schema: `positive` and `negative`, or `classes`"
             }
             Self::Cell { .. } => "fill or drop such rows, or leave the column out of the schema",
             Self::Malformed { .. } => "save the table as UTF-8 CSV",

@@ -1,18 +1,20 @@
 //! Tables and public schemas.
 //!
 //! A [`Schema`] holds what is publicly known about a table: its columns, their ranges or categories, the label and
-//! its two values. An [`Encoding`] turns a row into a vector by public rules alone. Nothing here looks at the
+//! its values. An [`Encoding`] turns a row into a vector by public rules alone. Nothing here looks at the
 //! data to decide anything: a range taken from the records would be a release nobody paid for.
 //!
 //! Errors are about a table's form (file, line, column) and never quote a cell.
 
 mod encoding;
 mod error;
+mod label;
 mod schema;
 pub mod simulate;
 mod table;
 
 pub use encoding::{ColumnEncoding, Encoding};
 pub use error::DataError;
-pub use schema::{Column, Kind, Label, Schema, template};
+pub use label::{Label, LabelKind};
+pub use schema::{Column, Kind, Schema, template};
 pub use table::{LabelUse, Table};

@@ -1,6 +1,6 @@
 //! What is publicly known about a table.
 
-use crate::DataError;
+use crate::{DataError, Label};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -32,18 +32,6 @@ pub struct Schema {
     columns: Vec<Column>,
 }
 
-/// The label column and its two values.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Label {
-    /// Name of the column.
-    pub column: String,
-    /// The value that should rank high.
-    pub positive: String,
-    /// The other value.
-    pub negative: String,
-}
-
 /// A feature column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Column {
@@ -68,17 +56,9 @@ pub enum Kind {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawSchema {
-    label: RawLabel,
+    label: Label,
     #[serde(default, rename = "column")]
     columns: Vec<RawColumn>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawLabel {
-    column: String,
-    positive: Scalar,
-    negative: Scalar,
 }
 
 #[derive(Deserialize)]
@@ -90,9 +70,9 @@ struct RawColumn {
 }
 
 /// A value that people write with or without quotes.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Scalar {
+pub(crate) enum Scalar {
     Text(String),
     Integer(i64),
     Number(f64),
@@ -100,7 +80,7 @@ enum Scalar {
 }
 
 impl Scalar {
-    fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         match self {
             Self::Text(text) => text.trim().to_owned(),
             Self::Integer(number) => number.to_string(),
@@ -127,12 +107,7 @@ impl Schema {
     pub fn parse(text: &str) -> Result<Self, String> {
         let raw: RawSchema = toml::from_str(text).map_err(|error| one_line(text, &error))?;
         let columns = raw.columns.into_iter().map(check_column).collect::<Result<Vec<_>, _>>()?;
-        let label = Label {
-            column: raw.label.column,
-            positive: raw.label.positive.into_text(),
-            negative: raw.label.negative.into_text(),
-        };
-        Self::new(label, columns)
+        Self::new(raw.label, columns)
     }
 
     /// Checks a schema made in code.
@@ -140,9 +115,7 @@ impl Schema {
     /// # Errors
     /// One line that says what is wrong.
     pub fn new(label: Label, columns: Vec<Column>) -> Result<Self, String> {
-        if same_value(&label.positive, &label.negative) {
-            return Err("the positive and the negative label are the same".into());
-        }
+        label.check()?;
         if columns.is_empty() {
             return Err("no [[column]] is listed".into());
         }
@@ -167,17 +140,6 @@ impl Schema {
     }
 }
 
-impl Label {
-    /// Whether a cell is the positive value; `None` if it is neither.
-    pub(crate) fn read(&self, cell: &str) -> Option<bool> {
-        if same_value(cell, &self.positive) {
-            Some(true)
-        } else {
-            same_value(cell, &self.negative).then_some(false)
-        }
-    }
-}
-
 impl Kind {
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {
@@ -193,14 +155,6 @@ impl Kind {
             }
         }
     }
-}
-
-/// Equal as text, or as numbers: `1` and `1.0` are the same label.
-fn same_value(a: &str, b: &str) -> bool {
-    let (a, b) = (a.trim(), b.trim());
-    #[expect(clippy::float_cmp, reason = "the same number written twice")]
-    let same_number = || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(x), Ok(y)) if x == y);
-    a == b || same_number()
 }
 
 fn check_column(raw: RawColumn) -> Result<Column, String> {

@@ -12,8 +12,8 @@ pub struct Table {
     pub features: Vec<f64>,
     /// Length of a vector.
     pub columns: usize,
-    /// Which rows are positive; empty when labels were not asked for.
-    pub positive: Vec<bool>,
+    /// A target a row, as its [`LabelKind`](crate::LabelKind) says; empty when labels were not asked for.
+    pub targets: Vec<f64>,
     /// Number of rows.
     pub rows: usize,
 }
@@ -53,7 +53,7 @@ impl Table {
         };
 
         let mut table =
-            Self { features: Vec::new(), columns: encoding.dimension(), positive: Vec::new(), rows: 0 };
+            Self { features: Vec::new(), columns: encoding.dimension(), targets: Vec::new(), rows: 0 };
         let mut row = StringRecord::new();
         while reader.read_record(&mut row).map_err(|error| malformed(path, error))? {
             let line = row.position().map_or(0, csv::Position::line);
@@ -74,9 +74,8 @@ impl Table {
                     .map_err(|what| refuse(&column.name, what))?;
             }
             if let Some((label, at)) = label {
-                let positive =
-                    label.read(&row[at]).ok_or_else(|| refuse(&label.column, CellProblem::UnknownLabel))?;
-                table.positive.push(positive);
+                let target = label.read(&row[at]).map_err(|what| refuse(&label.column, what))?;
+                table.targets.push(target);
             }
             table.rows += 1;
         }
@@ -95,6 +94,11 @@ impl Table {
             return Err(DataError::Empty { path: path.to_owned() });
         }
         Ok(header.iter().map(str::to_owned).collect())
+    }
+
+    /// Which rows have a target above 0: the positive ones of a binary label.
+    pub fn positive(&self) -> Vec<bool> {
+        self.targets.iter().map(|target| *target > 0.0).collect()
     }
 
     /// Refuses tables that cannot form a pair.

@@ -51,9 +51,10 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     let scores = model.ranker.scores(&test);
     let lines: Vec<String> = scores.iter().map(ToString::to_string).collect();
     files::write(&scores_file, &format!("score\n{}\n", lines.join("\n")))?;
-    let private = measure::auc(&scores, &test.positive).unwrap_or(f64::NAN);
-    let baseline = measure::auc(&ceiling.ranker.scores(&test), &test.positive).unwrap_or(f64::NAN);
-    let optimal = measure::auc(&unseen.risks, &test.positive).unwrap_or(f64::NAN);
+    let positive = test.positive();
+    let private = measure::auc(&scores, &positive).unwrap_or(f64::NAN);
+    let baseline = measure::auc(&ceiling.ranker.scores(&test), &positive).unwrap_or(f64::NAN);
+    let optimal = measure::auc(&unseen.risks, &positive).unwrap_or(f64::NAN);
     let verified = verify(&model).holds();
 
     let text = page(folder, &model, [private, baseline, optimal], verified);
@@ -69,7 +70,8 @@ fn train_baseline(cohort: &Path, schema: &Schema, tuning: &Tuning) -> Result<Bas
     let problem = problem(tuning)?;
     let encoding = Encoding::of(schema);
     let table = Table::read_csv(cohort, &encoding, LabelUse::Read(schema.label()))?;
-    let records = Records::new(table.features, table.columns, table.positive, problem.feature_bound())?;
+    let records =
+        Records::with_targets(table.features, table.columns, table.targets, problem.feature_bound())?;
     let budget = Budget::new(EPSILON, DELTA)?;
     let suggested = Plan::suggested(PlanKind::NoisyGd, problem, RECORDS, encoding.dimension(), budget)?;
     let plan = Plan::new(PlanKind::NoisyGd, 300, suggested.step_size(), Average::Last)?;

@@ -2,7 +2,7 @@ use crate::args::{Algorithm, Loss, Train, Tuning};
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
-use pairdp_data::{Encoding, LabelUse, Schema, Table, template};
+use pairdp_data::{Encoding, LabelKind, LabelUse, Schema, Table, template};
 use pairdp_learn::{LinearRanker, Plan, PlanKind, PrivateModel, train};
 use pairdp_noise::Secure;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
@@ -50,10 +50,17 @@ pub(crate) fn train_file(
     tuning: &Tuning,
 ) -> Result<PrivateModel, Failure> {
     let problem = problem(tuning)?;
+    if !matches!(schema.label().kind, LabelKind::Binary { .. }) {
+        return Err(Failure::refused(
+            "a ranker learns from a label of two values, and the schema's label is of another kind",
+            "set `positive` and `negative` under [label] in the schema",
+        ));
+    }
     let encoding = Encoding::of(schema);
     let table = Table::read_csv(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
     let plan = plan(problem, &table, budget, tuning)?;
-    let records = Records::new(table.features, table.columns, table.positive, problem.feature_bound())?;
+    let records =
+        Records::with_targets(table.features, table.columns, table.targets, problem.feature_bound())?;
     let (parameters, certificate) = train(problem, plan, budget, records, Secure::from_os()?)?.into_parts();
     let ranker = LinearRanker {
         encoding,

@@ -101,6 +101,18 @@ fn refused_with_optional_hint(arguments: &str) -> String {
 }
 
 #[test]
+fn a_ranker_needs_a_label_of_two_values() {
+    for kind in ["classes = [0, 1, 2]", "range = [0, 1]"] {
+        let workplace = Workplace::new();
+        workplace.write("t.schema.toml", &SCHEMA.replace("positive = 1\nnegative = 0", kind));
+        workplace.write("t.csv", GOOD);
+        let run = workplace.run(&format!("train t.csv {BUDGET}"));
+        assert_eq!(run.code, 1, "{}", run.err);
+        assert!(run.err.contains("a label of two values"), "{}", run.err);
+    }
+}
+
+#[test]
 fn training_without_ranges_says_what_to_write() {
     let workplace = Workplace::new();
     workplace.write("t.csv", GOOD);

@@ -1,0 +1,224 @@
+//! The label column: what a model learns to tell apart, or to predict.
+
+use crate::encoding::scale;
+use crate::error::CellProblem;
+use crate::schema::{Kind, Scalar};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+
+/// The label column and its public values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
+pub struct Label {
+    /// Name of the column.
+    pub column: String,
+    /// What it holds.
+    pub kind: LabelKind,
+}
+
+/// What a label column holds, and the target that a cell becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LabelKind {
+    /// One of two values: +1 for the positive, −1 for the negative one. Good for ranking, classification and metrics.
+    Binary {
+        /// The value that should rank high.
+        positive: String,
+        /// The other value.
+        negative: String,
+    },
+    /// One of a public list of classes: its place in the list, from 0. For metrics.
+    Classes(Vec<String>),
+    /// A number: cut off at a public range that is mapped to [−1, 1], as for features. For regression.
+    Range([f64; 2]),
+}
+
+impl Label {
+    /// A label of two values.
+    pub fn binary(
+        column: impl Into<String>,
+        positive: impl Into<String>,
+        negative: impl Into<String>,
+    ) -> Self {
+        let kind = LabelKind::Binary { positive: positive.into(), negative: negative.into() };
+        Self { column: column.into(), kind }
+    }
+
+    /// Whether values and ranges are what they must be.
+    ///
+    /// # Errors
+    /// One line that says what is wrong.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        match &self.kind {
+            LabelKind::Binary { positive, negative } if same_value(positive, negative) => {
+                Err("the positive and the negative label are the same".into())
+            }
+            LabelKind::Binary { .. } => Ok(()),
+            LabelKind::Classes(classes) if classes.len() < 2 => {
+                Err("fewer than two classes are listed".into())
+            }
+            LabelKind::Classes(classes) => {
+                let mut seen = HashSet::new();
+                match classes.iter().find(|class| !seen.insert(Value::of(class))) {
+                    Some(class) => Err(format!("class `{class}` is listed twice")),
+                    None => Ok(()),
+                }
+            }
+            LabelKind::Range(range) => Kind::Range(*range).check().map_err(|what| format!("[label]: {what}")),
+        }
+    }
+
+    /// The target that a cell becomes.
+    pub(crate) fn read(&self, cell: &str) -> Result<f64, CellProblem> {
+        match &self.kind {
+            LabelKind::Binary { positive, .. } if same_value(cell, positive) => Ok(1.0),
+            LabelKind::Binary { negative, .. } if same_value(cell, negative) => Ok(-1.0),
+            LabelKind::Binary { .. } => Err(CellProblem::UnknownLabel),
+            LabelKind::Classes(classes) => classes
+                .iter()
+                .position(|class| same_value(cell, class))
+                .map(|class| class as f64)
+                .ok_or(CellProblem::UnknownLabel),
+            LabelKind::Range(range) => {
+                let value: f64 = cell.trim().parse().map_err(|_| CellProblem::NotANumber)?;
+                if value.is_finite() { Ok(scale(value, *range)) } else { Err(CellProblem::NotFinite) }
+            }
+        }
+    }
+}
+
+/// A label's value: `1` and `1.0` are the same.
+#[derive(PartialEq, Eq, Hash)]
+enum Value<'a> {
+    Number(u64),
+    Text(&'a str),
+}
+
+impl<'a> Value<'a> {
+    fn of(text: &'a str) -> Self {
+        let text = text.trim();
+        match text.parse::<f64>() {
+            // The sum makes one zero of the two.
+            Ok(number) if !number.is_nan() => Self::Number((number + 0.0).to_bits()),
+            _ => Self::Text(text),
+        }
+    }
+}
+
+fn same_value(a: &str, b: &str) -> bool {
+    a == b || Value::of(a) == Value::of(b)
+}
+
+/// A label as schemas and model files have it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    column: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    positive: Option<Scalar>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    negative: Option<Scalar>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classes: Option<Vec<Scalar>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<[f64; 2]>,
+}
+
+impl TryFrom<Written> for Label {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let Written { column, positive, negative, classes, range } = written;
+        let kind = match (positive, negative, classes, range) {
+            (Some(positive), Some(negative), None, None) => {
+                LabelKind::Binary { positive: positive.into_text(), negative: negative.into_text() }
+            }
+            (None, None, Some(classes), None) => {
+                LabelKind::Classes(classes.into_iter().map(Scalar::into_text).collect())
+            }
+            (None, None, None, Some(range)) => LabelKind::Range(range),
+            _ => {
+                return Err(
+                    "[label] needs one of: `positive` and `negative`, or `classes`, or `range`".to_owned()
+                );
+            }
+        };
+        let label = Self { column, kind };
+        label.check()?;
+        Ok(label)
+    }
+}
+
+impl From<Label> for Written {
+    fn from(Label { column, kind }: Label) -> Self {
+        let mut written = Self { column, positive: None, negative: None, classes: None, range: None };
+        match kind {
+            LabelKind::Binary { positive, negative } => {
+                written.positive = Some(Scalar::Text(positive));
+                written.negative = Some(Scalar::Text(negative));
+            }
+            LabelKind::Classes(classes) => {
+                written.classes = Some(classes.into_iter().map(Scalar::Text).collect());
+            }
+            LabelKind::Range(range) => written.range = Some(range),
+        }
+        written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(body: &str) -> Result<Label, String> {
+        toml::from_str(&format!("column = 'y'\n{body}")).map_err(|error| error.message().to_owned())
+    }
+
+    #[test]
+    fn each_kind_has_its_targets() {
+        let binary = label("positive = 1\nnegative = 'no'").unwrap();
+        assert_eq!(binary, Label::binary("y", "1", "no"));
+        let targets = |label: &Label, cells: &[&str]| {
+            cells.iter().map(|cell| label.read(cell).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(targets(&binary, &[" 1.0", "no "]), [1.0, -1.0]);
+        let classes = label("classes = ['a', 'b', 3]").unwrap();
+        assert_eq!(targets(&classes, &["b", "a", "3.0"]), [1.0, 0.0, 2.0]);
+        let range = label("range = [0, 10]").unwrap();
+        assert_eq!(targets(&range, &["7.5", "-4", "99"]), [0.5, -1.0, 1.0]);
+        assert_eq!(binary.read("maybe"), Err(CellProblem::UnknownLabel));
+        assert_eq!(classes.read("c"), Err(CellProblem::UnknownLabel));
+        assert_eq!(range.read("high"), Err(CellProblem::NotANumber));
+        assert_eq!(range.read("NaN"), Err(CellProblem::NotFinite));
+    }
+
+    #[test]
+    fn a_label_is_of_exactly_one_kind() {
+        for (body, expected) in [
+            ("", "needs one of"),
+            ("positive = 1", "needs one of"),
+            ("positive = 1\nnegative = 0\nrange = [0, 1]", "needs one of"),
+            ("classes = [1, 2]\nrange = [0, 1]", "needs one of"),
+            ("classes = ['a']", "fewer than two"),
+            ("classes = ['a', 1, '1.0']", "listed twice"),
+            ("classes = ['0', '-0.0']", "listed twice"),
+            ("range = [1, 0]", "smaller first"),
+            ("positive = 1\nnegative = 1.0", "are the same"),
+        ] {
+            let message = label(body).unwrap_err();
+            assert!(message.contains(expected), "{body}\n-> {message}");
+        }
+    }
+
+    #[test]
+    fn labels_are_written_flat() {
+        for (label, keys) in [
+            (Label::binary("y", "1", "0"), vec!["column", "positive", "negative"]),
+            (label("classes = [1, 'b']").unwrap(), vec!["column", "classes"]),
+            (label("range = [0.1, 1]").unwrap(), vec!["column", "range"]),
+        ] {
+            let json = serde_json::to_value(&label).unwrap();
+            assert_eq!(json.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
+            assert_eq!(serde_json::from_value::<Label>(json).unwrap(), label);
+        }
+    }
+}
