@@ -3,22 +3,23 @@ from numpy.typing import NDArray
 
 __version__: str
 
-def fit_ranker(
+def fit(
     rows: NDArray[np.float64],
-    positive: NDArray[np.bool_],
+    targets: NDArray[np.float64],
     ranges: list[list[float]],
-    *,
+    settings: str,
     epsilon: float,
     delta: float,
-    algorithm: str,
-    loss: str,
-    q: float,
-    ridge: float,
-    feature_bound: float,
-    radius: float,
-    steps: int | None,
-    step_size: float | None,
 ) -> str: ...
+def fit_baseline(
+    rows: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    ranges: list[list[float]],
+    settings: str,
+) -> str: ...
+def plan(records: int, features: int, settings: str, epsilon: float, delta: float) -> str: ...
+def explain_plan(records: int, features: int, settings: str, epsilon: float, delta: float) -> str: ...
+def embed_rows(model: str, rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def score_rows(model: str, rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def verify_model(model: str) -> list[tuple[str, str, str | None]]: ...
 def auc(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float | None: ...

@@ -122,23 +122,27 @@ class PrivateRanker(BaseEstimator):
                 f"y holds text but positive_label is {self.positive_label!r}: set positive_label to the text that "
                 "should rank high"
             )
-        self.model_ = _core.fit_ranker(
+        settings = {
+            "task": "ranking",
+            "algorithm": self.algorithm,
+            "loss": self.loss,
+            "q": float(self.q),
+            "ridge": float(self.ridge),
+            "feature_bound": float(self.feature_bound),
+            "radius": float(self.radius),
+            "steps": self.steps,
+            "step_size": self.step_size,
+        }
+        self.model_ = _core.fit(
             X,
-            np.ascontiguousarray(y == self.positive_label),
+            np.where(y == self.positive_label, 1.0, -1.0),
             self._ranges(X.shape[1]),
-            epsilon=float(self.epsilon),
-            delta=float(self.delta),
-            algorithm=self.algorithm,
-            loss=self.loss,
-            q=float(self.q),
-            ridge=float(self.ridge),
-            feature_bound=float(self.feature_bound),
-            radius=float(self.radius),
-            steps=self.steps,
-            step_size=self.step_size,
+            json.dumps(settings),
+            float(self.epsilon),
+            float(self.delta),
         )
         document = json.loads(self.model_)
-        self.coef_ = np.array(document["ranker"]["parameters"])
+        self.coef_ = np.array(document["predictor"]["parameters"])
         self.certificate_ = document["certificate"]
         return self
 

@@ -1,6 +1,10 @@
 //! What can be typed.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+mod tuning;
+
+pub(crate) use tuning::Tuning;
+
+use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Train, check and use differentially private pairwise models.
@@ -23,11 +27,15 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Write a synthetic cohort and its schema
     Simulate(Simulate),
-    /// Train a private ranker from a CSV file
+    /// Train a private model from a CSV file
     Train(Train),
-    /// Score the rows of a CSV file with a model
+    /// Train without privacy, to compare with
+    Baseline(Baseline),
+    /// What training would do and cost for a table of given size, before there is one
+    Plan(Plan),
+    /// Apply a model to the rows of a CSV file
     Predict(Predict),
-    /// Measure a model's AUC on a labelled CSV file
+    /// Measure how good a model is on a labelled CSV file
     Evaluate(Evaluate),
     /// Recompute a model's privacy certificate and say yes or no
     Verify(Verify),
@@ -84,85 +92,65 @@ pub(crate) struct Train {
     /// Privacy budget ε; 1 is a common choice, smaller protects more
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub(crate) epsilon: f64,
-    /// Privacy budget δ; well below 1/n
+    /// Privacy budget δ; well below 1/n, or 0 for pure ε
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) delta: f64,
     /// Model file to write
     #[arg(long, value_name = "FILE", default_value = "model.json")]
     pub(crate) out: PathBuf,
+    /// Save the public state of the run here, and go on from it if it was interrupted; removed at the end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) tuning: Tuning,
 }
 
-const FEATURE_BOUND: f64 = 1.0;
-const RADIUS: f64 = 20.0;
-
-/// Public choices of the problem and the plan.
 #[derive(Args)]
-pub(crate) struct Tuning {
-    /// How to learn
-    #[arg(long, value_enum, default_value_t = Algorithm::NoisyGd)]
-    pub(crate) algorithm: Algorithm,
-    /// The loss of a pair of a positive and a negative record
-    #[arg(long, value_enum, default_value_t = Loss::Logistic)]
-    pub(crate) loss: Loss,
-    /// Exponent of the q-hinge loss, between 1 and 2
-    #[arg(long, value_name = "Q", default_value_t = 1.5, allow_negative_numbers = true)]
-    pub(crate) q: f64,
-    /// Add half this times the squared norm of the weights
-    #[arg(long, value_name = "L", default_value_t = 0.0, allow_negative_numbers = true)]
-    pub(crate) ridge: f64,
-    /// Longer feature vectors are scaled down to this norm (κ)
-    #[arg(long, value_name = "K", default_value_t = FEATURE_BOUND, allow_negative_numbers = true)]
-    pub(crate) feature_bound: f64,
-    /// The model's weights stay within this norm
-    #[arg(long, value_name = "B", default_value_t = RADIUS, allow_negative_numbers = true)]
-    pub(crate) radius: f64,
-    /// Steps to take [default: from n, the number of features and the budget]
-    #[arg(long, value_name = "T")]
-    pub(crate) steps: Option<u32>,
-    /// Step size [default: from the problem's smoothness]
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
-    pub(crate) step_size: Option<f64>,
+#[command(after_help = "\
+Examples:
+  pairdp baseline cohort.csv --out ceiling.json
+  pairdp baseline cohort.csv --method sgd --order reshuffled --steps 20000 --step-size 0.05
+
+The model is not private and its file says so: keep it inside.")]
+pub(crate) struct Baseline {
+    /// CSV file with a header
+    pub(crate) data: PathBuf,
+    /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Model file to write
+    #[arg(long, value_name = "FILE", default_value = "baseline.json")]
+    pub(crate) out: PathBuf,
+    /// Descend over all pairs, along one pair a step, or along a drawn record's pairs with all drawn before it
+    #[arg(long, default_value = "gd", value_parser = ["gd", "sgd", "sgd-history"])]
+    pub(crate) method: String,
+    #[command(flatten)]
+    pub(crate) tuning: Tuning,
 }
 
-/// What learns.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Algorithm {
-    /// Gradient descent over all pairs, noise in every gradient
-    NoisyGd,
-    /// Gradient descent over all pairs, noise on its result
-    OutputGd,
-    /// One secret uniform pair a step, noise in every gradient
-    NoisySgd,
-}
-
-/// What is minimised.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Loss {
-    /// log(1 + e^−margin)
-    Logistic,
-    /// (1 − margin)₊
-    Hinge,
-    /// (1 − margin)²
-    Squared,
-    /// (1 − margin)₊^q
-    QHinge,
-}
-
-impl Default for Tuning {
-    fn default() -> Self {
-        Self {
-            algorithm: Algorithm::NoisyGd,
-            loss: Loss::Logistic,
-            q: 1.5,
-            ridge: 0.0,
-            feature_bound: FEATURE_BOUND,
-            radius: RADIUS,
-            steps: None,
-            step_size: None,
-        }
-    }
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pairdp plan --records 5000 --features 20 --epsilon 1 --delta 1e-6
+  pairdp plan --records 1000 --features 10 --epsilon 1 --delta 1e-6 --radius 1 --form symmetric --explain")]
+pub(crate) struct Plan {
+    /// Records of the table
+    #[arg(long, value_name = "N")]
+    pub(crate) records: usize,
+    /// Features of a record, after encoding
+    #[arg(long, value_name = "D")]
+    pub(crate) features: usize,
+    /// Privacy budget ε
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    pub(crate) epsilon: f64,
+    /// Privacy budget δ; 0 for pure ε
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub(crate) delta: f64,
+    /// Compare all algorithms, each with its noise, its paper's, its cost and a bound on its excess risk
+    #[arg(long)]
+    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) tuning: Tuning,
 }
 
 #[derive(Args)]
@@ -182,7 +170,9 @@ pub(crate) struct Predict {
 Example:
   pairdp evaluate model.json holdout.csv
 
-The AUC is computed exactly: on private records it is not protected, so keep it inside.")]
+AUC for rankers, accuracy and AUC for classifiers, errors for regression; for metrics the share of records whose class is
+that of most of their 3 nearest others, beside the same for the plain Euclidean distance. All are computed exactly: on
+private records they are not protected, so keep them inside.")]
 pub(crate) struct Evaluate {
     /// Model file
     pub(crate) model: PathBuf,

@@ -1,8 +1,10 @@
 //! One file per subcommand.
 
 pub(crate) mod account;
+pub(crate) mod baseline;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
+pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod simulate;
 pub(crate) mod train;

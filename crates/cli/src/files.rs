@@ -2,31 +2,33 @@
 
 use crate::failure::Failure;
 use pairdp_data::DataError;
-use pairdp_learn::PrivateModel;
+use pairdp_learn::{BaselineModel, Predictor, PrivateModel};
 use std::io::Write as _;
 use std::path::Path;
 
 /// Writes a file whole or not at all: an interrupted write leaves the old file as it was.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    replace(path, text).map_err(|error| Failure::write(path, &error))
+}
+
+/// The same, with the operating system's own words.
+pub(crate) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let attempt = || {
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            // As any other new file: what the user's umask leaves of rw-rw-rw-.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let mut file = builder.prefix(".pairdp-").tempfile_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    };
-    attempt().map_err(|error: std::io::Error| Failure::write(path, &error))
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // As any other new file: what the user's umask leaves of rw-rw-rw-.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.prefix(".pairdp-").tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// Refuses early what could not be written later, before any budget is spent.
@@ -44,9 +46,22 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads a model file.
+/// Reads the file of a private model.
 pub(crate) fn read_model(path: &Path) -> Result<PrivateModel, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| Failure::from(DataError::Io { path: path.to_owned(), source }))?;
-    PrivateModel::from_json(&text).map_err(|error| Failure::about(path, &error))
+    PrivateModel::from_json(&read(path)?).map_err(|error| Failure::about(path, &error))
+}
+
+/// Reads what applies to rows from the file of any model.
+pub(crate) fn read_predictor(path: &Path) -> Result<Predictor, Failure> {
+    let text = read(path)?;
+    if let Ok(model) = BaselineModel::from_json(&text) {
+        return Ok(model.predictor);
+    }
+    let model = PrivateModel::from_json(&text).map_err(|error| Failure::about(path, &error))?;
+    Ok(model.predictor)
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|source| Failure::from(DataError::Io { path: path.to_owned(), source }))
 }

@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 refused (the input or the budget does not allow it), 2 failed (the machine did).
 
 mod args;
+mod checkpoint;
 mod commands;
 mod failure;
 mod files;
@@ -38,6 +39,8 @@ fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
         Command::Demo(arguments) => commands::demo::run(arguments, printer),
         Command::Simulate(arguments) => commands::simulate::run(arguments, printer),
         Command::Train(arguments) => commands::train::run(arguments, printer),
+        Command::Baseline(arguments) => commands::baseline::run(arguments, printer),
+        Command::Plan(arguments) => commands::plan::run(arguments, printer),
         Command::Predict(arguments) => commands::predict::run(arguments, printer),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments, printer),
         Command::Verify(arguments) => commands::verify::run(arguments, printer),

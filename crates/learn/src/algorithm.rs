@@ -1,9 +1,19 @@
-//! The algorithms, each a short loop over the curator.
+//! The algorithms, each a short loop.
+//!
+//! Loops over the curator ([`noisy_gd`], [`noisy_sgd`], [`online_pair`], [`phases`]) are public code: what they see has
+//! noise. Descents without noise (`descent`) are what the curator runs on its side, and what baselines run.
 
 mod descent;
+mod iterates;
 mod noisy_gd;
 mod noisy_sgd;
+mod online_pair;
+mod phases;
 
-pub(crate) use descent::{Iterates, descend};
+pub use descent::phase_result;
+pub(crate) use descent::{Descent, mean_against, pair_term};
+pub(crate) use iterates::{Iterates, Pace};
 pub(crate) use noisy_gd::noisy_gd;
 pub(crate) use noisy_sgd::noisy_sgd;
+pub(crate) use online_pair::online_pair;
+pub(crate) use phases::phases;

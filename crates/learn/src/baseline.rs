@@ -1,14 +1,42 @@
 //! Learning without privacy, to compare with. A baseline is a type of its own and never carries a certificate.
 
-use crate::algorithm::descend;
-use crate::{LearnError, Plan};
-use pairdp_pairwise::{Problem, Records};
+pub use crate::algorithm::phase_result;
 
-/// Gradient descent over all pairs without noise. What it returns is not private.
+use crate::algorithm::{Descent, Pace};
+use crate::{LearnError, Order, Plan};
+use pairdp_pairwise::{Objective, Problem, Records};
+
+/// How to descend without privacy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Baseline {
+    /// Along the mean over all pairs (or records).
+    Gd,
+    /// One pair, or record, a step (Bassily et al., Algorithm 1 for records).
+    Sgd(Order),
+    /// Each drawn record against all drawn before it (Yang et al., Algorithm 1).
+    SgdHistory(Order),
+}
+
+/// Descends without noise, with the steps, step size and average of a plan. What it returns is not private.
 ///
 /// # Errors
-/// [`LearnError`] below two records.
-pub fn gd(problem: Problem, plan: Plan, records: &Records) -> Result<Vec<f64>, LearnError> {
+/// [`LearnError`] below two records, or for a history of single records.
+pub fn descend(
+    baseline: Baseline,
+    problem: Problem,
+    plan: Plan,
+    records: &Records,
+) -> Result<Vec<f64>, LearnError> {
     problem.gradient_sensitivity(0.0, records.len())?;
-    Ok(descend(problem, plan, records))
+    let (n, steps) = (records.len(), plan.steps() as usize);
+    let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
+    let descent = match baseline {
+        Baseline::Gd => Descent::FullBatch,
+        Baseline::Sgd(order) if pointwise => Descent::Records(order.indices(n, steps)),
+        Baseline::Sgd(order) => Descent::Pairs(order.pairs(n, steps)),
+        Baseline::SgdHistory(_) if pointwise => return Err(LearnError::NoHistory),
+        Baseline::SgdHistory(order) => Descent::History(order.indices(n, steps + 1)),
+    };
+    let pace = Pace { problem, steps: plan.steps(), step_size: plan.step_size(), average: plan.average() };
+    Ok(descent.run(&pace, records, &vec![0.0; problem.parameters(records.columns())]))
 }

@@ -1,6 +1,9 @@
 //! Every public fact that a guarantee rests on.
 
-use crate::mechanism::Mechanism;
+use crate::mechanism::Phase;
+use crate::mechanism::{Mechanism, Public};
+use crate::order::Order;
+use crate::packing;
 use crate::plan::{Average, PlanKind};
 use pairdp_accountant::event::Sampling;
 use pairdp_pairwise::{Problem, kernel};
@@ -8,8 +11,7 @@ use pairdp_units::{Adjacency, ReplaceOne};
 use serde::{Deserialize, Serialize};
 
 /// The format written by this version; a meaning never changes under the same name.
-pub(crate) const FORMAT: &str = "pairdp-certificate/1";
-pub(crate) const NOISE: &str = "rounded-gaussian/1";
+pub(crate) const FORMAT: &str = "pairdp-certificate/2";
 
 /// What an independent reviewer needs to recompute (ε, δ), and nothing that was derived from records except
 /// through the noise: no data hash, no class counts, no data range.
@@ -64,7 +66,7 @@ pub enum Released {
         steps: u32,
         /// The code that computed the gradients, which sets `kernel_error` of each release.
         kernel: String,
-        /// μ of each release: its sensitivity, all rounding included, over σ.
+        /// The ratio of each release: its sensitivity, all rounding included, over the scale of the noise.
         ratio: f64,
         /// What was released, in order.
         releases: Vec<GradientRelease>,
@@ -84,22 +86,33 @@ pub enum Released {
         /// Standard deviation of the noise on each coordinate.
         sigma: f64,
     },
-    /// One noisy result of a descent without noise.
-    Output {
-        /// Steps of the descent.
+    /// Noisy gradients of one pass, each record against all before it.
+    Online {
+        /// Number of releases.
         steps: u32,
-        /// Its step size.
-        step_size: f64,
-        /// Which iterates were averaged.
-        average: Average,
-        /// The code that computed the gradients.
-        kernel: String,
-        /// How far one record can move the computed result.
+        /// The public order of the records.
+        order: Order,
+        /// How far replacing a record can move the gradient of its own step; later steps k move by 1/k of it.
         sensitivity: f64,
-        /// μ of the release.
+        /// How far a computed gradient can be from the exact one.
+        gradient_error: f64,
+        /// μ of all releases together.
         ratio: f64,
         /// Standard deviation of the noise on each coordinate.
         sigma: f64,
+    },
+    /// Noisy results of descents without noise, over disjoint parts if there are several.
+    Output {
+        /// The public order of records, which decides parts and steps; none where every step is over the whole table.
+        order: Option<Order>,
+        /// Which iterates of a descent were averaged.
+        average: Average,
+        /// The code that computed gradients over all pairs, if they were.
+        kernel: Option<String>,
+        /// The ratio of each release.
+        ratio: f64,
+        /// The descents.
+        phases: Vec<Phase>,
     },
 }
 
@@ -121,62 +134,57 @@ impl Certificate {
     /// The certificate of a mechanism whose releases have been made; `gradients` lists those of [`Mechanism::Gradients`].
     pub(crate) fn new(mechanism: &Mechanism, gradients: Vec<GradientRelease>) -> Self {
         let common = mechanism.common();
-        let kernel = || kernel::name(common.problem).to_owned();
-        let (algorithm, lattice_bits, released) = match mechanism {
-            Mechanism::Gradients(m) => {
-                let released = Released::Gradients {
-                    steps: m.steps(),
-                    kernel: kernel(),
-                    ratio: m.ratio(),
-                    releases: gradients,
-                };
-                (PlanKind::NoisyGd, m.lattice_bits(), released)
-            }
-            Mechanism::Sampled(m) => {
-                let released = Released::SampledGradients {
-                    steps: m.steps(),
-                    sampling: m.sampling(),
-                    sensitivity: m.sensitivity(),
-                    gradient_error: m.gradient_error(),
-                    noise_multiplier: m.noise_multiplier(),
-                    sigma: m.sigma(),
-                };
-                (PlanKind::NoisySgd, m.lattice_bits(), released)
-            }
-            Mechanism::Output(m) => {
-                let released = Released::Output {
-                    steps: m.plan().steps(),
-                    step_size: m.plan().step_size(),
-                    average: m.plan().average(),
-                    kernel: kernel(),
-                    sensitivity: m.sensitivity(),
-                    ratio: m.ratio(),
-                    sigma: m.sigma(),
-                };
-                (PlanKind::OutputGd, m.lattice_bits(), released)
-            }
+        let Public { problem, plan, records, features, budget } = common.public;
+        let kernel = || kernel::name(problem).to_owned();
+        let order = plan.order();
+        let released = match mechanism {
+            Mechanism::Gradients(m) => Released::Gradients {
+                steps: m.steps(),
+                kernel: kernel(),
+                ratio: m.ratio(),
+                releases: gradients,
+            },
+            Mechanism::Sampled(m) => Released::SampledGradients {
+                steps: m.steps(),
+                sampling: m.sampling(),
+                sensitivity: m.sensitivity(),
+                gradient_error: m.gradient_error(),
+                noise_multiplier: m.noise_multiplier(),
+                sigma: m.sigma(),
+            },
+            Mechanism::Online(m) => Released::Online {
+                steps: m.steps(),
+                order,
+                sensitivity: m.sensitivity(),
+                gradient_error: m.gradient_error(),
+                ratio: m.ratio(),
+                sigma: m.sigma(),
+            },
+            Mechanism::Output(m) => Released::Output {
+                order: plan.algorithm().has_order().then_some(order),
+                average: plan.average(),
+                kernel: matches!(plan.algorithm(), PlanKind::OutputGd | PlanKind::PhasedGd).then(kernel),
+                ratio: m.ratio(),
+                phases: m.phases().to_vec(),
+            },
         };
-        // A ridge is public and cancels between neighbours; only a descent whose result is released rests on it.
-        let problem = match mechanism {
-            Mechanism::Output(_) => common.problem,
-            Mechanism::Gradients(_) | Mechanism::Sampled(_) => common.problem.without_ridge(),
-        };
-        let score_bound = common.problem.feature_bound() * common.problem.domain().radius();
+        let score_bound = problem.feature_bound() * problem.domain().radius();
         Self {
             format: FORMAT.into(),
             claim: Claim {
-                epsilon: common.budget.epsilon.get(),
-                delta: common.budget.delta.get(),
+                epsilon: budget.epsilon.get(),
+                delta: budget.delta.get(),
                 adjacency: ReplaceOne::ID.into(),
             },
-            records: common.records,
-            features: common.features,
-            parameters: common.parameters(),
-            problem,
+            records,
+            features,
+            parameters: packing::coordinates(problem, features),
+            // A ridge is public and cancels between neighbours; only descents whose results are released rest on it.
+            problem: if plan.algorithm().perturbs_output() { problem } else { problem.without_ridge() },
             score_bound: score_bound.is_finite().then_some(score_bound),
-            algorithm,
-            noise: NOISE.into(),
-            lattice_bits,
+            algorithm: plan.algorithm(),
+            noise: plan.law().name().into(),
+            lattice_bits: mechanism.lattice_bits(),
             sampler_delta: common.sampler_delta,
             released,
         }

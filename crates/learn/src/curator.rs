@@ -1,12 +1,14 @@
 //! The one type that holds private records.
 
-use crate::algorithm::descend;
+use crate::algorithm::{mean_against, pair_term, phase_result};
 use crate::certificate::{GradientRelease, Released};
-use crate::{Certificate, LearnError, Mechanism};
+use crate::mechanism::{Common, Public, Sampled};
+use crate::order::{below, distinct_pair};
+use crate::{Certificate, LearnError, Mechanism, packing};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::kernel::{self, Par};
-use pairdp_pairwise::{Objective, Problem, Records};
+use pairdp_pairwise::{Constants, Objective, Problem, Records};
 
 /// Owns the records and answers noisy queries, as many as its mechanism states and no more.
 ///
@@ -19,8 +21,23 @@ pub struct Curator<S: Source> {
     source: S,
     made: u32,
     gradients: Vec<GradientRelease>,
-    scratch: Vec<f64>,
+    /// Worst cases over the domain, at which slopes of single pairs are cut off.
+    constants: Constants,
+    /// The public permutation of algorithms that follow one.
+    order: Vec<u32>,
+    /// Lattice and noise of sampled gradients, drawn for many steps at once.
+    ahead: Option<Ahead>,
 }
+
+/// Noise for the next steps.
+struct Ahead {
+    lattice: Lattice,
+    noise: Vec<i64>,
+    used: usize,
+}
+
+/// About as many noise values are drawn at once.
+const AHEAD: usize = 4096;
 
 impl<S: Source> Curator<S> {
     /// Takes the records in.
@@ -29,33 +46,55 @@ impl<S: Source> Curator<S> {
     /// [`LearnError::WrongTable`] when the mechanism is for another size, [`LearnError::FeatureBound`] when the records
     /// were clipped to a larger norm than its noise covers.
     pub fn open(records: Records, mechanism: Mechanism, source: S) -> Result<Self, LearnError> {
-        let common = mechanism.common();
-        if records.len() != common.records || records.columns() != common.features {
+        let Public { problem, plan, records: n, features, .. } = mechanism.common().public;
+        if records.len() != n || records.columns() != features {
             return Err(LearnError::WrongTable {
-                expected: common.records,
-                expected_features: common.features,
+                expected: n,
+                expected_features: features,
                 found: records.len(),
                 found_features: records.columns(),
             });
         }
-        if records.feature_bound() > common.problem.feature_bound() {
+        if records.feature_bound() > problem.feature_bound() {
             return Err(LearnError::FeatureBound {
-                allowed: common.problem.feature_bound(),
+                allowed: problem.feature_bound(),
                 found: records.feature_bound(),
             });
         }
-        let scratch = vec![0.0; common.parameters()];
-        Ok(Self { records, mechanism, source, made: 0, gradients: Vec::new(), scratch })
+        let ahead = match &mechanism {
+            Mechanism::Sampled(sampled) => {
+                let p = packing::coordinates(problem, features);
+                let rows = (AHEAD / p).clamp(1, plan.steps() as usize);
+                Some(Ahead { lattice: sampled.lattice()?, noise: vec![0; rows * p], used: rows * p })
+            }
+            _ => None,
+        };
+        let order = if plan.algorithm().has_order() { plan.order().permutation(n) } else { Vec::new() };
+        let constants = problem.constants();
+        Ok(Self { records, mechanism, source, made: 0, gradients: Vec::new(), constants, order, ahead })
+    }
+
+    fn public(&self) -> Public {
+        self.common().public
+    }
+
+    fn common(&self) -> &Common {
+        self.mechanism.common()
     }
 
     /// What is minimised.
     pub fn problem(&self) -> Problem {
-        self.mechanism.common().problem
+        self.public().problem
     }
 
-    /// Coordinates of a query.
+    /// Length of the parameters that queries are about.
     pub fn parameters(&self) -> usize {
-        self.scratch.len()
+        self.problem().parameters(self.public().features)
+    }
+
+    /// Releases made so far.
+    pub fn made(&self) -> u32 {
+        self.made
     }
 
     /// The gradient of the risk over all pairs at public parameters, with noise.
@@ -69,64 +108,130 @@ impl<S: Source> Curator<S> {
         let Mechanism::Gradients(mechanism) = &self.mechanism else {
             return Err(LearnError::WrongQuery("a gradient over all pairs"));
         };
-        if self.made >= mechanism.steps() {
-            return Err(LearnError::Exhausted(mechanism.steps()));
-        }
         let release = mechanism.release_at(Problem::norm(parameters))?;
         let lattice = mechanism.lattice(release)?;
-        self.made += 1;
+        count(&mut self.made, mechanism.steps())?;
         self.gradients.push(release);
-        let noise = lattice.draw(&mut self.source, self.scratch.len());
+        let noise = self.draw(&lattice);
         let gradient = kernel::gradient(self.problem(), &self.records, parameters, Par::Parallel);
-        Ok(lattice.release(&gradient, &noise))
+        Ok(self.release(&lattice, gradient, &noise))
     }
 
-    /// The gradient of a uniform pair (or record) at public parameters, with noise. Which pair it was stays secret: the
-    /// guarantee rests on that.
+    /// The gradient of a uniform pair (or record), or the mean over pairs kept independently, at public parameters, with
+    /// noise. Which pairs they were stays secret: the guarantee rests on that.
     ///
     /// # Errors
     /// As [`Curator::noisy_gradient`].
     pub fn noisy_sample(&mut self, parameters: &[f64], out: &mut [f64]) -> Result<(), LearnError> {
-        let Mechanism::Sampled(mechanism) = &self.mechanism else {
+        let Public { problem, plan, features, .. } = self.public();
+        let p = packing::coordinates(problem, features);
+        let (Mechanism::Sampled(mechanism), Some(ahead)) = (&self.mechanism, &mut self.ahead) else {
             return Err(LearnError::WrongQuery("a sampled gradient"));
         };
-        if self.made >= mechanism.steps() {
-            return Err(LearnError::Exhausted(mechanism.steps()));
+        count(&mut self.made, mechanism.steps())?;
+        if ahead.used + p > ahead.noise.len() {
+            ahead.lattice.fill(&mut self.source, &mut ahead.noise);
+            ahead.used = 0;
         }
-        self.made += 1;
-        let lattice = mechanism.lattice()?;
-        let noise = lattice.draw(&mut self.source, self.scratch.len());
-        let n = self.records.len() as u64;
-        let problem = self.problem();
-        if let Objective::Pointwise { .. } = problem.objective() {
-            let index = below(&mut self.source, n);
-            kernel::record_gradient(problem, &self.records, index, parameters, &mut self.scratch);
+        sampled_gradient(mechanism, &self.constants, &self.records, &mut self.source, parameters, out);
+        let noise = &ahead.noise[ahead.used..ahead.used + p];
+        ahead.used += p;
+        if p == out.len() {
+            ahead.lattice.release_in_place(out, noise);
         } else {
-            let pair = distinct_pair(&mut self.source, n);
-            kernel::pair_gradient(problem, &self.records, pair, parameters, &mut self.scratch);
+            let mut packed = packing::pack(problem, features, out.to_vec());
+            ahead.lattice.release_in_place(&mut packed, noise);
+            out.copy_from_slice(&packing::unpack(problem, features, packed));
         }
-        out.copy_from_slice(&lattice.release(&self.scratch, &noise));
+        if let Some(pairs) = plan.expected_pairs() {
+            out.iter_mut().for_each(|value| *value /= pairs);
+        }
         Ok(())
     }
 
-    /// The result of the mechanism's descent, with noise.
+    /// The mean gradient of the next record's pairs with all before it in the public order, with noise.
     ///
     /// # Errors
     /// As [`Curator::noisy_gradient`].
-    pub fn noisy_result(&mut self) -> Result<Vec<f64>, LearnError> {
+    pub fn noisy_arrival(&mut self, parameters: &[f64]) -> Result<Vec<f64>, LearnError> {
+        let Mechanism::Online(mechanism) = &self.mechanism else {
+            return Err(LearnError::WrongQuery("the gradient of one arrival"));
+        };
+        let lattice = mechanism.lattice()?;
+        count(&mut self.made, mechanism.steps())?;
+        let noise = self.draw(&lattice);
+        let (before, rest) = self.order.split_at(self.made as usize);
+        let gradient =
+            mean_against(self.problem(), &self.constants, &self.records, rest[0], before, parameters);
+        Ok(self.release(&lattice, gradient, &noise))
+    }
+
+    /// The result of the mechanism's next descent from public parameters, with noise.
+    ///
+    /// # Errors
+    /// As [`Curator::noisy_gradient`].
+    pub fn noisy_result(&mut self, start: &[f64]) -> Result<Vec<f64>, LearnError> {
         let Mechanism::Output(mechanism) = &self.mechanism else {
             return Err(LearnError::WrongQuery("the result of a descent"));
         };
-        if self.made >= 1 {
-            return Err(LearnError::Exhausted(1));
-        }
-        self.made += 1;
-        let lattice: Lattice = mechanism.lattice()?;
-        let noise = lattice.draw(&mut self.source, self.scratch.len());
-        let result = descend(self.problem(), mechanism.plan(), &self.records);
-        let mut noisy = lattice.release(&result, &noise);
-        self.problem().domain().project(&mut noisy);
+        let total = mechanism.phases().len();
+        let before: usize = mechanism.phases().iter().take(self.made as usize).map(|p| p.records).sum();
+        let made = self.made as usize;
+        count(&mut self.made, u32::try_from(total).unwrap_or(u32::MAX))?;
+        let phase = mechanism.phases()[made];
+        let lattice = mechanism.lattice(phase)?;
+        let Public { problem, plan, .. } = self.public();
+        let noise = self.draw(&lattice);
+        let mut moved = if total > 1 {
+            let part = self.records.select(&self.order[before..before + phase.records]);
+            phase_result(problem, plan, &phase, &part, start)
+        } else {
+            phase_result(problem, plan, &phase, &self.records, start)
+        };
+        // How far the result is from the start, which is public: late phases move little, and a lattice as fine as their
+        // noise must hold what they release.
+        moved.iter_mut().zip(start).for_each(|(value, start)| *value -= start);
+        let mut noisy = self.release(&lattice, moved, &noise);
+        noisy.iter_mut().zip(start).for_each(|(value, start)| *value += start);
+        problem.domain().project(&mut noisy);
         Ok(noisy)
+    }
+
+    fn draw(&mut self, lattice: &Lattice) -> Vec<i64> {
+        let public = self.public();
+        public.plan.law().draw(lattice, &mut self.source, public.coordinates())
+    }
+
+    fn release(&self, lattice: &Lattice, query: Vec<f64>, noise: &[i64]) -> Vec<f64> {
+        let Public { problem, features, .. } = self.public();
+        let mut packed = packing::pack(problem, features, query);
+        lattice.release_in_place(&mut packed, noise);
+        packing::unpack(problem, features, packed)
+    }
+
+    /// The terms of noisy gradients over all pairs, as far as they were made.
+    pub(crate) fn releases(&self) -> &[GradientRelease] {
+        &self.gradients
+    }
+
+    /// A text that two runs share only if their mechanisms are the same.
+    pub(crate) fn fingerprint(&self) -> Result<String, LearnError> {
+        let certificate = Certificate::new(&self.mechanism, Vec::new());
+        serde_json::to_string(&(certificate, self.public().plan)).map_err(|_| LearnError::Checkpoint)
+    }
+
+    /// Counts releases that an earlier process made.
+    pub(crate) fn restore(&mut self, made: u32, releases: Vec<GradientRelease>) -> Result<(), LearnError> {
+        let listed = matches!(self.mechanism, Mechanism::Gradients(_));
+        let most = match &self.mechanism {
+            Mechanism::Output(output) => u32::try_from(output.phases().len()).unwrap_or(u32::MAX),
+            _ => self.public().plan.steps(),
+        };
+        if self.made != 0 || made > most || releases.len() != if listed { made as usize } else { 0 } {
+            return Err(LearnError::Checkpoint);
+        }
+        (self.made, self.gradients) = (made, releases);
+        Ok(())
     }
 
     /// Drops the records and states what was released, for tests of any source: a statement, not a certificate.
@@ -157,53 +262,45 @@ impl<S: Source<Claim = Claimed>> Curator<S> {
     }
 }
 
-/// A uniform ordered pair of distinct indices below `n`.
-fn distinct_pair<S: Source>(source: &mut S, n: u64) -> (usize, usize) {
-    let first = below(source, n);
-    let other = below(source, n - 1);
-    // Uniform over the indices that are not `first`.
-    (first, if other < first { other } else { other + 1 })
-}
-
-/// A uniform index below `n`, exactly: products that fall into the incomplete last round are drawn again (Lemire 2019).
-fn below<S: Source>(source: &mut S, n: u64) -> usize {
-    let threshold = n.wrapping_neg() % n;
-    loop {
-        let product = u128::from(source.next_word()) * u128::from(n);
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves of the product")]
-        let (high, low) = ((product >> 64) as u64, product as u64);
-        if low >= threshold {
-            return usize::try_from(high).unwrap_or(usize::MAX);
-        }
+/// Counts a release before it is made.
+fn count(made: &mut u32, most: u32) -> Result<(), LearnError> {
+    if *made >= most {
+        return Err(LearnError::Exhausted(most));
     }
+    *made += 1;
+    Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use pairdp_noise::Replay;
-
-    /// χ² over the 12 ordered pairs of 4 indices: above 60 on 11 degrees of freedom once in 10⁸ runs.
-    #[test]
-    fn pairs_are_distinct_and_uniform() {
-        let mut source = Replay::from_seed(5);
-        let mut counts = [[0.0_f64; 4]; 4];
-        let draws = 120_000;
-        for _ in 0..draws {
-            let (i, j) = distinct_pair(&mut source, 4);
-            counts[i][j] += 1.0;
-        }
-        let expected = f64::from(draws) / 12.0;
-        let mut statistic = 0.0;
-        for (i, row) in counts.iter().enumerate() {
-            for (j, count) in row.iter().enumerate() {
-                if i == j {
-                    assert!(*count < 0.5, "a record was paired with itself");
-                } else {
-                    statistic += (count - expected) * (count - expected) / expected;
-                }
+/// The exact gradient of a secret sample: of one pair or record, or the sum over pairs kept independently.
+fn sampled_gradient<S: Source>(
+    mechanism: &Sampled,
+    constants: &Constants,
+    records: &Records,
+    source: &mut S,
+    parameters: &[f64],
+    out: &mut [f64],
+) {
+    let problem = mechanism.common().public.problem;
+    let n = records.len() as u64;
+    if let Some(kept) = mechanism.kept() {
+        let count = kept.draw(source);
+        let mut pairs: Vec<(usize, usize)> = Vec::with_capacity(count);
+        while pairs.len() < count {
+            let (i, j) = distinct_pair(source, n);
+            let pair = if i < j { (i, j) } else { (j, i) };
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
             }
         }
-        assert!(statistic < 60.0, "{statistic}");
+        out.fill(0.0);
+        let mut term = vec![0.0; out.len()];
+        for pair in pairs {
+            pair_term(problem, constants, records, pair, parameters, &mut term);
+            out.iter_mut().zip(&term).for_each(|(sum, value)| *sum += value);
+        }
+    } else if let Objective::Pointwise { .. } = problem.objective() {
+        kernel::record_gradient(problem, constants, records, below(source, n), parameters, out);
+    } else {
+        pair_term(problem, constants, records, distinct_pair(source, n), parameters, out);
     }
 }

@@ -1,3 +1,4 @@
+use crate::PlanKind;
 use pairdp_accountant::AccountantError;
 use pairdp_noise::NoiseError;
 use pairdp_pairwise::{ProblemError, RecordsError};
@@ -37,6 +38,63 @@ pub enum LearnError {
     /// A combination without a proof.
     #[error("there is no proved sensitivity for {0}")]
     NoProof(&'static str),
+    /// An algorithm of pairs for a loss of single records.
+    #[error("`{}` learns from pairs, and this loss is of single records", .0.name())]
+    NeedsPairs(PlanKind),
+    /// A history of single records.
+    #[error("`sgd-history` learns from pairs, and this loss is of single records")]
+    NoHistory,
+    /// The number of records decides the number of steps.
+    #[error("`{}` takes {steps} steps here, no more and no fewer", .algorithm.name())]
+    FixedSteps {
+        /// Which algorithm.
+        algorithm: PlanKind,
+        /// Its steps.
+        steps: usize,
+    },
+    /// Following every record at every step would take too long.
+    #[error("{steps} steps over {records} records are too many to follow the influence of each record")]
+    PathTooLong {
+        /// Records.
+        records: usize,
+        /// Steps.
+        steps: usize,
+    },
+    /// A loss that another task has.
+    #[error("{task} has no {loss} loss")]
+    TaskLoss {
+        /// What is learned.
+        task: &'static str,
+        /// What was asked for.
+        loss: &'static str,
+    },
+    /// A paper that says nothing about this.
+    #[error("no printed formula for {0}")]
+    NotPrinted(&'static str),
+    /// A printed formula that does not give what it claims.
+    #[error(
+        "as printed by {paper} this is not certified: {because} (σ = {sigma:.4} really gives ε = {delivered:.4}, not {claimed})"
+    )]
+    PrintedRefused {
+        /// Whose formula.
+        paper: &'static str,
+        /// What is wrong.
+        because: &'static str,
+        /// The printed noise.
+        sigma: f64,
+        /// What it really gives.
+        delivered: f64,
+        /// What it is said to give.
+        claimed: f64,
+    },
+    /// A checkpoint of another run.
+    #[error(
+        "the checkpoint is not of this run: its plan, problem, table size or budget differ, or it was changed"
+    )]
+    Checkpoint,
+    /// A checkpoint that cannot be read or written.
+    #[error("the checkpoint cannot be used: {0}")]
+    Store(std::io::Error),
     /// The curator was opened for another kind of query.
     #[error("the curator was not opened for {0}")]
     WrongQuery(&'static str),
@@ -83,7 +141,19 @@ impl Hint for LearnError {
             Self::DeltaTooSmall(_) => Some("choose a larger δ or a smaller ε".into()),
             Self::Stability(error) => error.hint(),
             Self::NoProof(_) => Some("use `noisy-gd`, which needs none".into()),
+            Self::NeedsPairs(_) | Self::NoHistory => {
+                Some("use `output-sgd` or `noisy-sgd`, which know both".into())
+            }
+            Self::FixedSteps { .. } => Some("leave the number of steps out".into()),
+            Self::PathTooLong { .. } => {
+                Some("take fewer steps, or use `output-gd`, which follows none".into())
+            }
+            Self::Checkpoint => Some("delete it to start over, which spends the budget again".into()),
+            Self::TaskLoss { .. } => Some("leave the loss out for the usual one".into()),
+            Self::NotPrinted(_) => Some("`--calibration certified` has noise for it".into()),
+            Self::PrintedRefused { .. } => Some("`--calibration certified` has noise that suffices".into()),
             Self::Plan { .. }
+            | Self::Store(_)
             | Self::Exhausted(_)
             | Self::WrongTable { .. }
             | Self::WrongQuery(_)

@@ -1,17 +1,20 @@
 //! What will be released, stated before any record is read.
 
 mod gradients;
+mod online;
 mod output;
+pub(crate) mod path;
 mod sampled;
 
 pub use gradients::Gradients;
-pub use output::Output;
+pub use online::Online;
+pub use output::{Output, Phase};
 pub use sampled::Sampled;
+pub(crate) use sampled::event as sampled_event;
 
-use crate::{LearnError, Plan, PlanKind};
-use pairdp_accountant::AccountantError;
+use crate::{Law, LearnError, Plan, PlanKind, packing};
 use pairdp_noise::delta_share;
-use pairdp_pairwise::Problem;
+use pairdp_pairwise::{Objective, Problem};
 use pairdp_units::directed::down_by;
 use pairdp_units::{Budget, Delta};
 
@@ -22,7 +25,9 @@ pub enum Mechanism {
     Gradients(Gradients),
     /// Noisy gradients of secretly sampled pairs or records.
     Sampled(Sampled),
-    /// One noisy result of a descent without noise.
+    /// Noisy gradients of one pass.
+    Online(Online),
+    /// Noisy results of descents without noise.
     Output(Output),
 }
 
@@ -38,14 +43,15 @@ impl Mechanism {
         features: usize,
         budget: Budget,
     ) -> Result<Self, LearnError> {
+        if plan.algorithm().needs_pairs() && matches!(problem.objective(), Objective::Pointwise { .. }) {
+            return Err(LearnError::NeedsPairs(plan.algorithm()));
+        }
+        let public = Public { problem, plan, records, features, budget };
         Ok(match plan.algorithm() {
-            PlanKind::NoisyGd => {
-                Self::Gradients(Gradients::calibrate(problem, records, features, plan.steps(), budget)?)
-            }
-            PlanKind::NoisySgd => {
-                Self::Sampled(Sampled::calibrate(problem, records, features, plan.steps(), budget)?)
-            }
-            PlanKind::OutputGd => Self::Output(Output::calibrate(problem, records, features, plan, budget)?),
+            PlanKind::NoisyGd => Self::Gradients(Gradients::calibrate(public)?),
+            PlanKind::NoisySgd => Self::Sampled(Sampled::calibrate(public)?),
+            PlanKind::OnlinePair => Self::Online(Online::calibrate(public)?),
+            _ => Self::Output(Output::calibrate(public)?),
         })
     }
 
@@ -54,45 +60,66 @@ impl Mechanism {
         match self {
             Self::Gradients(gradients) => gradients.common(),
             Self::Sampled(sampled) => sampled.common(),
+            Self::Online(online) => online.common(),
             Self::Output(output) => output.common(),
         }
+    }
+
+    /// Fineness of the lattice that queries and noise live on.
+    pub(crate) fn lattice_bits(&self) -> u32 {
+        match self {
+            Self::Gradients(gradients) => gradients.lattice_bits(),
+            Self::Sampled(sampled) => sampled.lattice_bits(),
+            Self::Online(online) => online.lattice_bits(),
+            Self::Output(output) => output.lattice_bits(),
+        }
+    }
+}
+
+/// Everything that a calibration may look at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Public {
+    pub(crate) problem: Problem,
+    pub(crate) plan: Plan,
+    pub(crate) records: usize,
+    pub(crate) features: usize,
+    pub(crate) budget: Budget,
+}
+
+impl Public {
+    /// Coordinates of a release.
+    pub(crate) fn coordinates(&self) -> usize {
+        packing::coordinates(self.problem, self.features)
     }
 }
 
 /// Public facts of every mechanism.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Common {
-    pub(crate) problem: Problem,
-    pub(crate) records: usize,
-    pub(crate) features: usize,
-    pub(crate) budget: Budget,
-    /// The part of δ set aside for the sampler.
+    pub(crate) public: Public,
+    /// The part of δ set aside for the samplers.
     pub(crate) sampler_delta: f64,
 }
 
 impl Common {
-    /// Sets aside what `releases` noisy vectors cost, and returns what is left for the data.
-    fn new(
-        problem: Problem,
-        records: usize,
-        features: usize,
-        releases: f64,
-        budget: Budget,
-    ) -> Result<(Self, Budget), LearnError> {
+    /// Sets aside what approximate samples cost, and returns what is left for the data.
+    fn new(public: Public, samples: f64) -> Result<(Self, Budget), LearnError> {
+        let Public { problem, plan, records, budget, .. } = public;
         problem.gradient_sensitivity(0.0, records)?;
-        if budget.delta == Delta::PURE {
-            return Err(AccountantError::PureGaussian.into());
-        }
-        let samples = releases * problem.parameters(features) as f64;
+        plan.law().check(budget)?;
         let sampler_delta = delta_share(budget.epsilon.get(), samples);
-        let for_data = Delta::new(down_by(budget.delta.get() - sampler_delta, 1.0))
-            .map_err(|_| LearnError::DeltaTooSmall(budget))?;
-        let common = Self { problem, records, features, budget, sampler_delta };
-        Ok((common, Budget { epsilon: budget.epsilon, delta: for_data }))
+        let left = down_by(budget.delta.get() - sampler_delta, 1.0);
+        let delta =
+            if plan.law() == Law::Laplace && sampler_delta <= 0.0 { budget.delta.get() } else { left };
+        let delta = Delta::new(delta).map_err(|_| LearnError::DeltaTooSmall(budget))?;
+        if delta == Delta::PURE && plan.law() != Law::Laplace {
+            return Err(LearnError::DeltaTooSmall(budget));
+        }
+        Ok((Self { public, sampler_delta }, Budget { epsilon: budget.epsilon, delta }))
     }
+}
 
-    /// Coordinates of a release.
-    pub(crate) fn parameters(&self) -> usize {
-        self.problem.parameters(self.features)
-    }
+/// Noise that would have to be infinite: a smaller number of steps may do.
+fn too_many_steps(plan: Plan) -> LearnError {
+    LearnError::Plan { what: "the number of steps", range: "smaller", value: f64::from(plan.steps()) }
 }

@@ -1,65 +1,120 @@
 //! The model file: one JSON document.
 
-use crate::{Certificate, Plan};
+use crate::{AsPrinted, Certificate, Plan};
 use pairdp_data::{Encoding, Label, Table};
-use pairdp_pairwise::clip_row;
 use pairdp_pairwise::kernel::score;
+use pairdp_pairwise::{Objective, PointLoss, Problem, clip_row, metric_map};
 use pairdp_units::Hint;
 use serde::{Deserialize, Serialize};
 
-const PRIVATE_FORMAT: &str = "pairdp-model/1";
-const BASELINE_FORMAT: &str = "pairdp-baseline/1";
+const PRIVATE_FORMAT: &str = "pairdp-model/2";
+const BASELINE_FORMAT: &str = "pairdp-baseline/2";
 
-/// A linear score of a row: encode, clip, multiply.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LinearRanker {
-    /// How a row becomes a vector, from public facts.
-    pub encoding: Encoding,
-    /// Which column says what should rank high, if it came from a table with one.
-    pub label: Option<Label>,
-    /// κ: longer vectors are scaled down to it, in training and here.
-    pub feature_bound: f64,
-    /// The weights.
-    pub parameters: Vec<f64>,
+/// What a model is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// A score that puts positive records before negative ones.
+    Ranking,
+    /// A Mahalanobis metric under which records of one class are near.
+    Metric,
+    /// A score whose sign is the class.
+    Classification,
+    /// A score that is near a target.
+    Regression,
 }
 
-impl LinearRanker {
-    /// The score of every row of an encoded table.
-    pub fn scores(&self, table: &Table) -> Vec<f64> {
-        let mut row = Vec::with_capacity(table.columns);
-        let mut one = |cells: &[f64]| {
-            row.clear();
-            row.extend_from_slice(cells);
-            clip_row(&mut row, self.feature_bound);
-            score(&row, &self.parameters)
-        };
-        table.features.chunks_exact(table.columns).map(&mut one).collect()
+impl Task {
+    /// What a problem is about.
+    pub fn of(problem: Problem) -> Self {
+        match problem.objective() {
+            Objective::Ranking { .. } => Self::Ranking,
+            Objective::Metric { .. } => Self::Metric,
+            Objective::Pointwise { loss: PointLoss::Margin(_) } => Self::Classification,
+            Objective::Pointwise { loss: PointLoss::Residual { .. } } => Self::Regression,
+        }
+    }
+
+    /// The name on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ranking => "ranking",
+            Self::Metric => "metric",
+            Self::Classification => "classification",
+            Self::Regression => "regression",
+        }
     }
 }
 
-/// A ranker trained under a guarantee, and the certificate of that guarantee.
+/// What a row means to a model: encode, clip, then score or map it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Predictor {
+    /// What it is for.
+    pub task: Task,
+    /// How a row becomes a vector, from public facts.
+    pub encoding: Encoding,
+    /// Which column is to be predicted, if it came from a table with one.
+    pub label: Option<Label>,
+    /// κ: longer vectors are scaled down to it, in training and here.
+    pub feature_bound: f64,
+    /// The weights of a score, or the matrix of a metric, row by row.
+    pub parameters: Vec<f64>,
+}
+
+impl Predictor {
+    /// The score w·x of every row of an encoded table. (For metrics use [`Predictor::embed`].)
+    pub fn scores(&self, table: &Table) -> Vec<f64> {
+        let mut scores = Vec::with_capacity(table.rows);
+        self.each_row(table, |row| scores.push(score(row, &self.parameters)));
+        scores
+    }
+
+    /// The rows of an encoded table mapped to where Euclidean distance is the metric's, row by row. Directions that the noise
+    /// made negative count as 0.
+    pub fn embed(&self, table: &Table) -> Vec<f64> {
+        let map = metric_map(&self.parameters);
+        let mut rows = Vec::with_capacity(table.rows * table.columns);
+        self.each_row(table, |row| rows.extend(map.chunks_exact(row.len()).map(|line| score(row, line))));
+        rows
+    }
+
+    fn each_row(&self, table: &Table, mut take: impl FnMut(&[f64])) {
+        let mut row = Vec::with_capacity(table.columns);
+        for cells in table.features.chunks_exact(table.columns) {
+            row.clear();
+            row.extend_from_slice(cells);
+            clip_row(&mut row, self.feature_bound);
+            take(&row);
+        }
+    }
+}
+
+/// A model trained under a guarantee, and the certificate of that guarantee.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrivateModel {
     format: String,
-    /// What scores a row.
-    pub ranker: LinearRanker,
-    /// How it was trained; for the reader, no guarantee rests on it.
+    /// What is done with a row.
+    pub predictor: Predictor,
+    /// How it was trained.
     pub training: Plan,
     /// λ of the ridge it was trained with.
     pub ridge: f64,
+    /// If the noise is a paper's: what the paper claims for it. The certificate has what it really gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_printed: Option<AsPrinted>,
     /// Why it is private.
     pub certificate: Certificate,
 }
 
-/// A ranker trained without privacy.
+/// A model trained without privacy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BaselineModel {
     format: String,
-    /// What scores a row.
-    pub ranker: LinearRanker,
+    /// What is done with a row.
+    pub predictor: Predictor,
 }
 
 /// A file that is not a model.
@@ -77,10 +132,10 @@ pub enum ModelError {
         /// What this version reads.
         expected: &'static str,
     },
-    /// Weights and encoding do not fit.
+    /// Parameters and encoding do not fit.
     #[error("{parameters} parameters for {features} features")]
     Shape {
-        /// Number of weights.
+        /// Number of parameters.
         parameters: usize,
         /// Length of an encoded row.
         features: usize,
@@ -97,7 +152,7 @@ impl Hint for ModelError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Json(_) => Some("give a file that `pairdp train` wrote".into()),
-            Self::Format { .. } => Some("a newer pairdp may read it".into()),
+            Self::Format { .. } => Some("another version of pairdp may read it".into()),
             Self::Shape { .. } | Self::NotFinite | Self::Encoding(_) => {
                 Some("the file was changed after training".into())
             }
@@ -107,8 +162,8 @@ impl Hint for ModelError {
 
 impl PrivateModel {
     /// Puts the parts together.
-    pub fn new(ranker: LinearRanker, training: Plan, ridge: f64, certificate: Certificate) -> Self {
-        Self { format: PRIVATE_FORMAT.into(), ranker, training, ridge, certificate }
+    pub fn new(predictor: Predictor, training: Plan, ridge: f64, certificate: Certificate) -> Self {
+        Self { format: PRIVATE_FORMAT.into(), predictor, training, ridge, as_printed: None, certificate }
     }
 
     /// Reads a model file's text.
@@ -118,7 +173,7 @@ impl PrivateModel {
     /// [`verify`](crate::verify()) to say.
     pub fn from_json(text: &str) -> Result<Self, ModelError> {
         let model: Self = serde_json::from_str(text)?;
-        check(&model.format, PRIVATE_FORMAT, &model.ranker)?;
+        check(&model.format, PRIVATE_FORMAT, &model.predictor)?;
         Ok(model)
     }
 
@@ -132,23 +187,42 @@ impl PrivateModel {
 }
 
 impl BaselineModel {
-    /// Marks a ranker as trained without privacy.
-    pub fn new(ranker: LinearRanker) -> Self {
-        Self { format: BASELINE_FORMAT.into(), ranker }
+    /// Marks a model as trained without privacy.
+    pub fn new(predictor: Predictor) -> Self {
+        Self { format: BASELINE_FORMAT.into(), predictor }
+    }
+
+    /// Reads a model file's text.
+    ///
+    /// # Errors
+    /// [`ModelError`] when it is not a model that can score rows.
+    pub fn from_json(text: &str) -> Result<Self, ModelError> {
+        let model: Self = serde_json::from_str(text)?;
+        check(&model.format, BASELINE_FORMAT, &model.predictor)?;
+        Ok(model)
+    }
+
+    /// The model file's text.
+    ///
+    /// # Errors
+    /// [`ModelError::Json`] if a number cannot be written.
+    pub fn to_json(&self) -> Result<String, ModelError> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 }
 
-fn check(found: &str, expected: &'static str, ranker: &LinearRanker) -> Result<(), ModelError> {
+fn check(found: &str, expected: &'static str, predictor: &Predictor) -> Result<(), ModelError> {
     if found != expected {
         return Err(ModelError::Format { found: found.to_owned(), expected });
     }
-    ranker.encoding.check().map_err(ModelError::Encoding)?;
-    let (parameters, features) = (ranker.parameters.len(), ranker.encoding.dimension());
-    if parameters != features {
+    predictor.encoding.check().map_err(ModelError::Encoding)?;
+    let (parameters, features) = (predictor.parameters.len(), predictor.encoding.dimension());
+    let fitting = if predictor.task == Task::Metric { features.saturating_mul(features) } else { features };
+    if parameters != fitting || features == 0 {
         return Err(ModelError::Shape { parameters, features });
     }
-    let finite = ranker.parameters.iter().all(|v| v.is_finite());
-    if !(finite && ranker.feature_bound.is_finite() && ranker.feature_bound > 0.0) {
+    let finite = predictor.parameters.iter().all(|v| v.is_finite());
+    if !(finite && predictor.feature_bound.is_finite() && predictor.feature_bound > 0.0) {
         return Err(ModelError::NotFinite);
     }
     Ok(())

@@ -1,9 +1,8 @@
 //! An algorithm with all its public numbers.
 
-use crate::{Gradients, LearnError};
-use pairdp_pairwise::Problem;
-use pairdp_units::Budget;
-use pairdp_units::directed::{larger, smaller};
+mod suggested;
+
+use crate::{Law, LearnError, Order};
 use serde::{Deserialize, Serialize};
 
 /// Which algorithm.
@@ -12,26 +11,83 @@ use serde::{Deserialize, Serialize};
 pub enum PlanKind {
     /// Gradient descent over all pairs, noise in every gradient (Kang et al., Algorithm 1; Xue et al., Algorithm 2).
     NoisyGd,
-    /// Gradient descent over all pairs without noise, which is added to its result (Xue et al., Algorithm 1).
-    OutputGd,
-    /// One uniform pair (or record) a step, noise in every gradient (Wang et al., Algorithms 1 and 2; Bassily et al.,
+    /// Secret uniform pairs (or records), noise in every gradient (Wang et al., Algorithms 1 and 2; Bassily et al.,
     /// Algorithm 2).
     NoisySgd,
+    /// One pass, each record against all before it, noise in every gradient (after Huai et al.).
+    OnlinePair,
+    /// Gradient descent over all pairs without noise, which is added to its result (Xue et al., Algorithm 1).
+    OutputGd,
+    /// Each drawn record against all drawn before it (or alone, for pointwise losses), noise on the result (Yang et al.,
+    /// Algorithm 2).
+    OutputSgd,
+    /// Gradient descent over disjoint parts, half as many records each, noise on each result (Xue et al., Algorithm 3).
+    PhasedGd,
+    /// One pass over disjoint parts, each record against its predecessor, noise on each result (after Yang et al. 2021b).
+    LocalizedSgd,
+    /// One pass, each record against all before it, noise on the result (after Huai et al.).
+    OfflinePair,
+    /// Disjoint pairs, a fresh matching every pass, noise on the result.
+    MatchingSgd,
 }
 
 impl PlanKind {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::NoisyGd,
+        Self::NoisySgd,
+        Self::OnlinePair,
+        Self::OutputGd,
+        Self::OutputSgd,
+        Self::PhasedGd,
+        Self::LocalizedSgd,
+        Self::OfflinePair,
+        Self::MatchingSgd,
+    ];
+
     /// The name on the command line and in certificates.
     pub fn name(self) -> &'static str {
         match self {
             Self::NoisyGd => "noisy-gd",
-            Self::OutputGd => "output-gd",
             Self::NoisySgd => "noisy-sgd",
+            Self::OnlinePair => "online-pair",
+            Self::OutputGd => "output-gd",
+            Self::OutputSgd => "output-sgd",
+            Self::PhasedGd => "phased-gd",
+            Self::LocalizedSgd => "localized-sgd",
+            Self::OfflinePair => "offline-pair",
+            Self::MatchingSgd => "matching-sgd",
         }
+    }
+
+    /// The algorithm of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether it has no pointwise counterpart.
+    pub(crate) fn needs_pairs(self) -> bool {
+        matches!(self, Self::OnlinePair | Self::OfflinePair | Self::LocalizedSgd | Self::MatchingSgd)
+    }
+
+    /// Whether noise is added to results of descents rather than to gradients.
+    pub fn perturbs_output(self) -> bool {
+        !matches!(self, Self::NoisyGd | Self::NoisySgd | Self::OnlinePair)
+    }
+
+    /// Whether the number of records decides the number of steps: one pass, or one in each part.
+    pub fn has_fixed_steps(self) -> bool {
+        matches!(self, Self::OnlinePair | Self::OfflinePair | Self::PhasedGd | Self::LocalizedSgd)
+    }
+
+    /// Whether steps follow a public [`Order`].
+    pub fn has_order(self) -> bool {
+        !matches!(self, Self::NoisyGd | Self::NoisySgd | Self::OutputGd)
     }
 }
 
-/// Which of the iterates becomes the model. Where all of them are released this is free; `output-gd` pays for what it
-/// releases.
+/// Which of the iterates becomes the model. Where all of them are released this is free; where a result is released, its
+/// noise is for what is released. In phases it is applied to each phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Average {
@@ -39,6 +95,8 @@ pub enum Average {
     Last,
     /// The mean of the second half, which averages noise away.
     SecondHalf,
+    /// The mean of all but the start.
+    All,
 }
 
 impl Average {
@@ -47,6 +105,7 @@ impl Average {
         match self {
             Self::Last => 1,
             Self::SecondHalf => steps - steps / 2,
+            Self::All => steps,
         }
     }
 }
@@ -59,6 +118,10 @@ pub struct Plan {
     steps: u32,
     step_size: f64,
     average: Average,
+    law: Law,
+    order: Order,
+    expected_pairs: Option<f64>,
+    constant_noise: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -68,24 +131,44 @@ struct RawPlan {
     steps: u32,
     step_size: f64,
     average: Average,
+    law: Law,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    order: Option<Order>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expected_pairs: Option<f64>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    constant_noise: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl TryFrom<RawPlan> for Plan {
     type Error = LearnError;
     fn try_from(raw: RawPlan) -> Result<Self, LearnError> {
-        Self::new(raw.algorithm, raw.steps, raw.step_size, raw.average)
+        let plan = Self::new(raw.algorithm, raw.steps, raw.step_size, raw.average)?
+            .with_law(raw.law)
+            .with_order(raw.order.unwrap_or_default());
+        let plan = if raw.constant_noise { plan.with_constant_noise() } else { plan };
+        match raw.expected_pairs {
+            Some(pairs) => plan.with_expected_pairs(pairs),
+            None => Ok(plan),
+        }
     }
 }
 
 impl From<Plan> for RawPlan {
     fn from(plan: Plan) -> Self {
-        let Plan { algorithm, steps, step_size, average } = plan;
-        Self { algorithm, steps, step_size, average }
+        let Plan { algorithm, steps, step_size, average, law, order, expected_pairs, constant_noise } = plan;
+        let order = algorithm.has_order().then_some(order);
+        Self { algorithm, steps, step_size, average, law, order, expected_pairs, constant_noise }
     }
 }
 
 impl Plan {
-    /// Checks the numbers.
+    /// Checks the numbers; Gaussian noise, and where steps follow a public order, reshuffled passes.
     ///
     /// # Errors
     /// [`LearnError::Plan`] naming the number that is out of range.
@@ -102,7 +185,46 @@ impl Plan {
             let range = "a finite number above 0";
             return Err(LearnError::Plan { what: "the step size", range, value: step_size });
         }
-        Ok(Self { algorithm, steps, step_size, average })
+        let (law, order) = (Law::default(), Order::default());
+        let (expected_pairs, constant_noise) = (None, false);
+        Ok(Self { algorithm, steps, step_size, average, law, order, expected_pairs, constant_noise })
+    }
+
+    /// The same with another noise.
+    #[must_use]
+    pub fn with_law(self, law: Law) -> Self {
+        Self { law, ..self }
+    }
+
+    /// The same with other public indices.
+    #[must_use]
+    pub fn with_order(self, order: Order) -> Self {
+        Self { order, ..self }
+    }
+
+    /// `noisy-sgd` that keeps every unordered pair independently, so many in the mean, instead of drawing one. Its noise
+    /// covers the pairs kept of one record, not a replacement, which halves it for losses with D = 2G.
+    ///
+    /// # Errors
+    /// [`LearnError::Plan`] unless between 0 and 4096, and for other algorithms.
+    pub fn with_expected_pairs(self, pairs: f64) -> Result<Self, LearnError> {
+        if self.algorithm == PlanKind::NoisySgd && pairs > 0.0 && pairs <= 4096.0 {
+            return Ok(Self { expected_pairs: Some(pairs), ..self });
+        }
+        let range = "above 0 and at most 4096, for `noisy-sgd` only";
+        Err(LearnError::Plan { what: "the expected number of pairs", range, value: pairs })
+    }
+
+    /// `noisy-gd` with the same noise in every step, for the steepest pair anywhere in the domain, as the papers have it,
+    /// instead of noise that follows the slopes at the public iterate.
+    #[must_use]
+    pub fn with_constant_noise(self) -> Self {
+        Self { constant_noise: true, ..self }
+    }
+
+    /// Whether every step has the same noise.
+    pub fn constant_noise(&self) -> bool {
+        self.constant_noise
     }
 
     /// Which algorithm.
@@ -110,12 +232,12 @@ impl Plan {
         self.algorithm
     }
 
-    /// Number of steps.
+    /// Number of steps, of all phases together.
     pub fn steps(&self) -> u32 {
         self.steps
     }
 
-    /// η.
+    /// η; phases divide it by 4, 16, ….
     pub fn step_size(&self) -> f64 {
         self.step_size
     }
@@ -125,56 +247,18 @@ impl Plan {
         self.average
     }
 
-    /// Numbers that suit a problem, from public facts alone.
-    ///
-    /// # Errors
-    /// [`LearnError`] when no noise level fits the budget.
-    pub fn suggested(
-        algorithm: PlanKind,
-        problem: Problem,
-        records: usize,
-        features: usize,
-        budget: Budget,
-    ) -> Result<Self, LearnError> {
-        let longest = longest_step(problem, records);
-        match algorithm {
-            PlanKind::NoisyGd => {
-                let steps = noisy_steps(problem, records, features, budget)?;
-                Self::new(algorithm, steps, longest, Average::SecondHalf)
-            }
-            PlanKind::OutputGd => {
-                // Every step moves the result, and so costs noise; a slope that jumps costs it at every step.
-                const STEPS: u32 = 10;
-                let travel = problem.domain().radius() / problem.constants().gradient_bound;
-                let jumps = problem.constants().smoothness().is_none();
-                let size = if jumps { travel / f64::from(STEPS) } else { 0.5 * longest };
-                Self::new(algorithm, STEPS, size, Average::Last)
-            }
-            PlanKind::NoisySgd => {
-                let steps = u32::try_from(records).unwrap_or(u32::MAX);
-                let size = longest / smaller(f64::from(steps), 50.0).sqrt();
-                Self::new(algorithm, steps, size, Average::SecondHalf)
-            }
-        }
+    /// Which noise.
+    pub fn law(&self) -> Law {
+        self.law
     }
-}
 
-/// Each step of `noisy-gd` shares the budget, so many steps pay only when one has noise to spare. The first gradient's
-/// norm is of order κ, its noise √d·κ/(n·m): one step for every hundred in n·μ/√d served best in trials on simulated
-/// cohorts.
-fn noisy_steps(problem: Problem, records: usize, features: usize, budget: Budget) -> Result<u32, LearnError> {
-    const MOST_STEPS: f64 = 50.0;
-    let ratio = Gradients::calibrate(problem, records, features, 1, budget)?.ratio();
-    let clarity = records as f64 * ratio / (problem.parameters(features) as f64).sqrt();
-    let steps = larger(1.0, smaller((clarity / 100.0).round(), MOST_STEPS));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 50")]
-    let steps = steps as u32;
-    Ok(steps)
-}
+    /// The public indices, where there are any.
+    pub fn order(&self) -> Order {
+        self.order
+    }
 
-/// Twice the inverse smoothness of the risk: descent without noise just converges. Losses whose slope jumps get what the
-/// logistic loss would.
-fn longest_step(problem: Problem, records: usize) -> f64 {
-    let logistic = problem.feature_bound() * problem.feature_bound() / 4.0;
-    2.0 / problem.risk_smoothness(records).unwrap_or(logistic)
+    /// The mean number of pairs of a step, if pairs are kept independently.
+    pub fn expected_pairs(&self) -> Option<f64> {
+        self.expected_pairs
+    }
 }

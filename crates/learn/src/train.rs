@@ -1,7 +1,7 @@
 //! From a plan to a model.
 
-use crate::algorithm::{noisy_gd, noisy_sgd};
-use crate::{Certificate, Curator, LearnError, Mechanism, Plan, PlanKind};
+use crate::algorithm::{Pace, noisy_gd, noisy_sgd, online_pair, phases};
+use crate::{Certificate, Curator, Journal, LearnError, Mechanism, Plan, PlanKind};
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::{Problem, Records};
 use pairdp_units::Budget;
@@ -47,7 +47,7 @@ impl Trained<Claimed> {
     }
 }
 
-/// Trains a ranker within a budget. The mechanism is fixed before the records are looked at.
+/// Trains a model within a budget. The mechanism is fixed before the records are looked at.
 ///
 /// ```
 /// use pairdp_learn::{Average, Plan, PlanKind, train};
@@ -73,12 +73,33 @@ pub fn train<S: Source>(
     records: Records,
     source: S,
 ) -> Result<Trained<S::Claim>, LearnError> {
+    train_with(problem, plan, budget, records, source, &mut Journal::none())
+}
+
+/// [`train`] that saves checkpoints and goes on from one.
+///
+/// # Errors
+/// As [`train`], and when a checkpoint is of another run or cannot be saved.
+pub fn train_with<S: Source>(
+    problem: Problem,
+    plan: Plan,
+    budget: Budget,
+    records: Records,
+    source: S,
+    journal: &mut Journal<'_>,
+) -> Result<Trained<S::Claim>, LearnError> {
     let mechanism = Mechanism::calibrate(problem, plan, records.len(), records.columns(), budget)?;
+    let releases = match &mechanism {
+        Mechanism::Output(output) => u32::try_from(output.phases().len()).unwrap_or(u32::MAX),
+        _ => plan.steps(),
+    };
     let mut curator = Curator::open(records, mechanism, source)?;
+    let pace = Pace { problem, steps: plan.steps(), step_size: plan.step_size(), average: plan.average() };
     let parameters = match plan.algorithm() {
-        PlanKind::NoisyGd => noisy_gd(&mut curator, plan)?,
-        PlanKind::NoisySgd => noisy_sgd(&mut curator, plan)?,
-        PlanKind::OutputGd => curator.noisy_result()?,
+        PlanKind::NoisyGd => noisy_gd(&mut curator, &pace, journal)?,
+        PlanKind::NoisySgd => noisy_sgd(&mut curator, &pace, journal)?,
+        PlanKind::OnlinePair => online_pair(&mut curator, &pace, journal)?,
+        _ => phases(&mut curator, releases, journal)?,
     };
     Ok(Trained { parameters, certificate: curator.statement(), claim: PhantomData })
 }

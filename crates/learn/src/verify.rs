@@ -7,12 +7,15 @@
 
 mod formulas;
 mod gradients;
+mod online;
 mod output;
+mod paths;
 mod sampled;
 
-use crate::certificate::{FORMAT, NOISE, Released};
+use crate::certificate::{FORMAT, Released};
 use crate::plan::PlanKind;
-use crate::{Certificate, PrivateModel};
+use crate::{Certificate, Law, PrivateModel};
+use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_units::{Adjacency, Budget, ReplaceOne};
 
 /// How far a number may lie above its recomputation, relatively.
@@ -21,6 +24,9 @@ const TOLERANCE: f64 = 1e-10;
 const ROUNDING: f64 = 1e-13;
 /// How far a pointwise sensitivity may lie above: it is a numerical maximum with a margin of a millionth.
 const MAXIMUM_TOLERANCE: f64 = 2e-6;
+
+/// δ of Gaussian noise is integrated to about nine digits.
+const DELTA_TOLERANCE: f64 = 1e-7;
 
 /// One relation between the numbers of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,51 +64,59 @@ type Relation = (&'static str, &'static str, Result<(), String>);
 /// Examines a model's certificate; see the module's description.
 pub fn verify(model: &PrivateModel) -> Verdict {
     let certificate = &model.certificate;
+    // A law that is not known fails the vocabulary; the rest is examined as if it were the first.
+    let law = law(certificate).unwrap_or_default();
     let mut relations: Vec<Relation> = vec![
         ("vocabulary", "format, adjacency, algorithm and noise are known and fit", vocabulary(certificate)),
-        ("claim", "ε is finite and above 0, δ in (0, 1)", claim(certificate)),
+        ("claim", "ε is finite and above 0, δ in (0, 1), or 0 for Laplace noise", claim(certificate, law)),
         ("sizes", "n ≥ 2; parameters, encoded features and released coordinates agree", sizes(model)),
         ("feature bound", "κ of the model = κ of the problem", feature_bound(model)),
         ("score bound", "the largest score is κB", score_bound(certificate)),
         ("model", "‖w‖ ≤ B", model_norm(model)),
         ("plan", "the plan that trained is the one that was certified", plan(model)),
-        ("lattice", "as fine as fits, between 16 and 30 bits", lattice(certificate)),
-        ("sampler", "δ_s = (1 + e^ε)·T·p·2⁻¹⁰⁰, T releases of p coordinates", sampler(certificate)),
+        ("lattice", "as fine as fits, between 16 and 30 bits", lattice(certificate, law)),
+        ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", sampler(certificate, law)),
     ];
     relations.extend(match &certificate.released {
-        Released::Gradients { .. } => gradients::relations(certificate),
-        Released::SampledGradients { .. } => sampled::relations(certificate),
-        Released::Output { .. } => output::relations(certificate),
+        Released::Gradients { .. } => gradients::relations(certificate, law),
+        Released::SampledGradients { .. } => sampled::relations(certificate, law),
+        Released::Online { .. } => online::relations(certificate, law),
+        Released::Output { .. } => output::relations(certificate, law),
     });
     let check = |(name, relation, outcome): Relation| Check { name, relation, failure: outcome.err() };
     Verdict { checks: relations.into_iter().map(check).collect() }
 }
 
+fn law(certificate: &Certificate) -> Option<Law> {
+    Law::ALL.into_iter().find(|law| law.name() == certificate.noise)
+}
+
 fn vocabulary(certificate: &Certificate) -> Result<(), String> {
-    for (found, known) in [
-        (&certificate.format, FORMAT),
-        (&certificate.claim.adjacency, ReplaceOne::ID),
-        (&certificate.noise, NOISE),
-    ] {
+    for (found, known) in [(&certificate.format, FORMAT), (&certificate.claim.adjacency, ReplaceOne::ID)] {
         if found != known {
             return Err(format!("`{found}` is not `{known}`"));
         }
     }
-    let expected = match certificate.released {
-        Released::Gradients { .. } => PlanKind::NoisyGd,
-        Released::SampledGradients { .. } => PlanKind::NoisySgd,
-        Released::Output { .. } => PlanKind::OutputGd,
-    };
-    if certificate.algorithm == expected {
-        return Ok(());
+    if law(certificate).is_none() {
+        return Err(format!("`{}` is no noise that is known", certificate.noise));
     }
-    Err(format!("`{}` does not release this", certificate.algorithm.name()))
+    let fits = match certificate.released {
+        Released::Gradients { .. } => certificate.algorithm == PlanKind::NoisyGd,
+        Released::SampledGradients { .. } => certificate.algorithm == PlanKind::NoisySgd,
+        Released::Online { .. } => certificate.algorithm == PlanKind::OnlinePair,
+        Released::Output { .. } => certificate.algorithm.perturbs_output(),
+    };
+    if fits { Ok(()) } else { Err(format!("`{}` does not release this", certificate.algorithm.name())) }
 }
 
-fn claim(certificate: &Certificate) -> Result<(), String> {
+fn claim(certificate: &Certificate, law: Law) -> Result<(), String> {
     let budget =
         Budget::new(certificate.claim.epsilon, certificate.claim.delta).map_err(|e| e.to_string())?;
-    if budget.delta.get() > 0.0 { Ok(()) } else { Err("Gaussian noise never gives δ = 0".into()) }
+    if budget.delta.get() > 0.0 || law == Law::Laplace {
+        Ok(())
+    } else {
+        Err("this noise never gives δ = 0".into())
+    }
 }
 
 fn sizes(model: &PrivateModel) -> Result<(), String> {
@@ -110,9 +124,11 @@ fn sizes(model: &PrivateModel) -> Result<(), String> {
     if certificate.records < 2 {
         return Err(format!("n = {}", certificate.records));
     }
-    let (weights, encoded) = (model.ranker.parameters.len(), model.ranker.encoding.dimension());
+    let (weights, encoded) = (model.predictor.parameters.len(), model.predictor.encoding.dimension());
     let expected = certificate.problem.parameters(certificate.features);
-    if encoded != certificate.features || weights != expected || certificate.parameters != expected {
+    let released = formulas::coordinates(certificate);
+    let agree = encoded == certificate.features && weights == expected && certificate.parameters == released;
+    if !agree || model.predictor.task != crate::Task::of(certificate.problem) {
         return Err(format!(
             "{weights} weights, {encoded} encoded features, {} released",
             certificate.parameters
@@ -122,7 +138,7 @@ fn sizes(model: &PrivateModel) -> Result<(), String> {
 }
 
 fn feature_bound(model: &PrivateModel) -> Result<(), String> {
-    close("κ", model.ranker.feature_bound, model.certificate.problem.feature_bound(), 0.0)
+    close("κ", model.predictor.feature_bound, model.certificate.problem.feature_bound(), 0.0)
 }
 
 fn score_bound(certificate: &Certificate) -> Result<(), String> {
@@ -136,7 +152,7 @@ fn score_bound(certificate: &Certificate) -> Result<(), String> {
 
 fn model_norm(model: &PrivateModel) -> Result<(), String> {
     let radius = model.certificate.problem.domain().radius();
-    let norm = model.ranker.parameters.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let norm = model.predictor.parameters.iter().map(|v| v * v).sum::<f64>().sqrt();
     if norm <= radius * (1.0 + TOLERANCE) {
         Ok(())
     } else {
@@ -144,27 +160,42 @@ fn model_norm(model: &PrivateModel) -> Result<(), String> {
     }
 }
 
-fn sampler(certificate: &Certificate) -> Result<(), String> {
-    let releases = match certificate.released {
-        Released::Gradients { steps, .. } | Released::SampledGradients { steps, .. } => f64::from(steps),
-        Released::Output { .. } => 1.0,
+fn sampler(certificate: &Certificate, law: Law) -> Result<(), String> {
+    let p = certificate.parameters as f64;
+    let each = match law {
+        Law::Gaussian => p,
+        Law::Laplace => 0.0,
+        Law::Euclidean => 2.0 * p + 2.0,
     };
-    let samples = releases * certificate.parameters as f64;
+    let samples = match &certificate.released {
+        Released::Gradients { steps, .. } => f64::from(*steps) * each,
+        // The number of sampled pairs counts as a sample.
+        Released::SampledGradients { steps, .. } => f64::from(*steps) * (p + 1.0),
+        Released::Online { steps, .. } => f64::from(*steps) * p,
+        Released::Output { phases, .. } => phases.len() as f64 * each,
+    };
     let expected = (1.0 + certificate.claim.epsilon.exp()) * samples * 2.0_f64.powi(-100);
     close("δ_s", certificate.sampler_delta, expected, TOLERANCE)
 }
 
 fn plan(model: &PrivateModel) -> Result<(), String> {
     let (certificate, plan) = (&model.certificate, &model.training);
+    let same_ridge = model.ridge.to_bits() == certificate.problem.ridge().to_bits();
     let agrees = plan.algorithm() == certificate.algorithm
+        && plan.law().name() == certificate.noise
         && match &certificate.released {
-            Released::Gradients { steps, .. } | Released::SampledGradients { steps, .. } => {
-                *steps == plan.steps()
+            Released::Gradients { steps, .. } => *steps == plan.steps(),
+            Released::SampledGradients { steps, sampling, .. } => {
+                *steps == plan.steps() && sampled::fits_plan(*sampling, plan)
             }
-            Released::Output { steps, step_size, average, .. } => {
-                *steps == plan.steps()
-                    && model.ridge.to_bits() == certificate.problem.ridge().to_bits()
-                    && step_size.to_bits() == plan.step_size().to_bits()
+            Released::Online { steps, order, .. } => *steps == plan.steps() && *order == plan.order(),
+            Released::Output { order, average, phases, .. } => {
+                let rate =
+                    phases.first().map(|phase| phase.step_size * if phases_shrink(plan) { 4.0 } else { 1.0 });
+                phases.iter().map(|phase| u64::from(phase.steps)).sum::<u64>() == u64::from(plan.steps())
+                    && same_ridge
+                    && rate.is_some_and(|rate| rate.to_bits() == plan.step_size().to_bits())
+                    && order.is_none_or(|order| order == plan.order())
                     && *average == plan.average()
             }
         };
@@ -175,33 +206,74 @@ fn plan(model: &PrivateModel) -> Result<(), String> {
     }
 }
 
+fn phases_shrink(plan: &crate::Plan) -> bool {
+    matches!(plan.algorithm(), PlanKind::PhasedGd | PlanKind::LocalizedSgd)
+}
+
 /// The largest query in units of σ decides how fine the lattice is: |q/σ|·2^bits ≤ 2⁴⁶.
-fn lattice(certificate: &Certificate) -> Result<(), String> {
+fn lattice(certificate: &Certificate, law: Law) -> Result<(), String> {
     let problem = certificate.problem;
-    let reach = match certificate.released {
+    let radius = problem.domain().radius();
+    let norm = norm_factor(certificate, law);
+    let reach = match &certificate.released {
         Released::Gradients { ratio, .. } => {
             let largest = formulas::largest_gradient(problem, 0.0, certificate.records);
-            largest * certificate.records as f64 / formulas::difference(problem, 0.0) * ratio
+            largest * certificate.records as f64 / formulas::difference(problem, 0.0) * ratio / norm
         }
-        Released::SampledGradients { sensitivity, noise_multiplier, .. } => {
-            formulas::largest_term(problem, problem.domain().radius()) / (sensitivity * noise_multiplier)
+        Released::SampledGradients { sensitivity, noise_multiplier, sampling, .. } => {
+            sampled::most_terms(*sampling)? * formulas::largest_term(problem, radius)
+                / (sensitivity * noise_multiplier)
         }
-        Released::Output { sensitivity, ratio, .. } => problem.domain().radius() * ratio / sensitivity,
+        Released::Online { sigma, .. } => formulas::largest_term(problem, radius) / sigma,
+        Released::Output { ratio, phases, .. } => phases
+            .iter()
+            .map(|phase| formulas::travel(certificate, phase) * ratio / (norm * phase.sensitivity))
+            .fold(0.0, |most, reach| if reach > most { reach } else { most }),
     };
-    let expected = (16..=30).rev().find(|bits| reach * (1.0 + 1e-9) <= f64::from(46 - bits).exp2());
     // Right at an edge, rounding decides.
-    let at_edge = (16..=30).rev().find(|bits| reach * (1.0 - 1e-9) <= f64::from(46 - bits).exp2());
+    let slack = if matches!(certificate.released, Released::Online { .. }) { 1e-3 } else { 1e-9 };
+    let bits = |factor: f64| (16..=30).rev().find(|bits| reach * factor <= f64::from(46 - bits).exp2());
     let found = i32::try_from(certificate.lattice_bits).ok();
-    if found.is_some() && (found == expected || found == at_edge) {
+    if found.is_some() && (found == bits(1.0 + slack) || found == bits(1.0 - slack)) {
         return Ok(());
     }
     Err(format!("{} bits for queries up to {reach:e} σ", certificate.lattice_bits))
 }
 
-/// √p·(1 + 2⁻⁷)·2^−bits: what rounding to the lattice adds to a ratio.
-fn lattice_rounding(certificate: &Certificate) -> f64 {
+/// √p for Laplace noise, which is calibrated to ℓ1 distances, else 1.
+fn norm_factor(certificate: &Certificate, law: Law) -> f64 {
+    if law == Law::Laplace { (certificate.parameters as f64).sqrt() } else { 1.0 }
+}
+
+/// √p·(1 + 2⁻⁷)·2^−bits, or p for √p: what rounding to the lattice adds to a ratio.
+fn lattice_rounding(certificate: &Certificate, law: Law) -> f64 {
     let bits = f64::from(certificate.lattice_bits);
-    (certificate.parameters as f64).sqrt() * (1.0 + 2.0_f64.powi(-7)) * (-bits).exp2()
+    norm_factor(certificate, law)
+        * (certificate.parameters as f64).sqrt()
+        * (1.0 + 2.0_f64.powi(-7))
+        * (-bits).exp2()
+}
+
+/// The scale of noise that hides a distance at a ratio.
+fn noise_scale(certificate: &Certificate, law: Law, distance: f64, ratio: f64) -> f64 {
+    norm_factor(certificate, law) * distance / (ratio - lattice_rounding(certificate, law))
+}
+
+const COMPOSITION: &str =
+    "δ(ε; √T·m) + δ_s = δ for Gaussian noise, integrated numerically; T·m = ε and δ_s ≤ δ for other noise";
+
+/// What T releases of a ratio cost.
+fn composition(certificate: &Certificate, law: Law, steps: u32, ratio: f64) -> Result<(), String> {
+    let claim = &certificate.claim;
+    if law == Law::Gaussian {
+        let total = ratio * f64::from(steps).sqrt();
+        let delta = gaussian_delta(claim.epsilon, total).map_err(|error| error.to_string())?;
+        return close("δ", claim.delta, delta + certificate.sampler_delta, DELTA_TOLERANCE);
+    }
+    if claim.delta < certificate.sampler_delta {
+        return Err(format!("δ is {:e}, the samplers cost {:e}", claim.delta, certificate.sampler_delta));
+    }
+    covers("ε", claim.epsilon, ratio * f64::from(steps), TOLERANCE)
 }
 
 /// Accepts numbers that agree; NaN agrees with nothing.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use pairdp_learn::{Average, Curator, Gradients, LearnError, Mechanism, Plan, PlanKind, Released, train};
+use pairdp_learn::{Average, Curator, LearnError, Mechanism, Plan, PlanKind, Released, train};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
@@ -85,7 +85,7 @@ fn releases_carry_the_certified_noise() {
 /// At 0 no pair is steep, so an early step needs half the noise of a late one.
 #[test]
 fn noise_follows_the_slope_at_the_public_iterate() {
-    let mechanism = Gradients::calibrate(problem(), 1000, 2, 10, budget()).unwrap();
+    let Mechanism::Gradients(mechanism) = mechanism(1000, 10) else { panic!("not gradients") };
     let early = mechanism.release_at(0.0).unwrap().sigma;
     let late = mechanism.release_at(5.0).unwrap().sigma;
     assert!((late / early - 2.0).abs() < 1e-3, "{early} {late}");

@@ -113,6 +113,11 @@ impl Lattice {
         noise
     }
 
+    /// [`Lattice::draw`] into memory of the caller's, for many queries at once.
+    pub fn fill<S: Source>(&self, source: &mut S, noise: &mut [i64]) {
+        fill_gaussian(source, self.scale, noise);
+    }
+
     /// Discrete Laplace noise, independent in each coordinate, of scale b = σ: pure ε = (ℓ1 sensitivity)/b +
     /// [`rounding_ratio_l1`], exactly (`proofs/pure.md`).
     pub fn draw_laplace<S: Source>(&self, source: &mut S, dimension: usize) -> Vec<i64> {
@@ -146,8 +151,20 @@ impl Lattice {
     /// # Panics
     /// If `query` and `noise` have different lengths (a mistake of the caller, not of a record).
     pub fn release(&self, query: &[f64], noise: &[i64]) -> Vec<f64> {
+        let mut out = query.to_vec();
+        self.release_in_place(&mut out, noise);
+        out
+    }
+
+    /// [`Lattice::release`], the release taking the place of the query.
+    ///
+    /// # Panics
+    /// As [`Lattice::release`].
+    pub fn release_in_place(&self, query: &mut [f64], noise: &[i64]) {
         assert_eq!(query.len(), noise.len(), "one noise value for each coordinate");
-        query.iter().zip(noise).map(|(value, noise)| self.scale_back(self.round(*value), *noise)).collect()
+        for (value, noise) in query.iter_mut().zip(noise) {
+            *value = self.scale_back(self.round(*value), *noise);
+        }
     }
 
     /// (point + noise)·g: the integer sum is exact, the rest is post-processing.

@@ -4,6 +4,8 @@
 
 mod psd;
 
+pub use psd::metric_map;
+
 use pairdp_units::directed::{larger, up_by};
 use serde::{Deserialize, Serialize};
 

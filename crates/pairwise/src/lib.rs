@@ -18,7 +18,7 @@ mod sensitivity;
 
 pub use clip::clip_row;
 pub use constants::{Constants, Regularity};
-pub use domain::Domain;
+pub use domain::{Domain, metric_map};
 pub use loss::{MarginLoss, MetricLoss, PointLoss};
 pub use problem::{Labels, Objective, Problem, ProblemError, RankingForm};
 pub use records::{Element, Records, RecordsError};

@@ -86,6 +86,22 @@ pub fn neighbour_accuracy(
     correct / test_classes.len() as f64
 }
 
+/// The share of rows whose class is the majority among their `k` nearest *other* rows, in Euclidean distance; ties as in
+/// [`neighbour_accuracy`].
+pub fn leave_one_out_accuracy(rows: &[f64], classes: &[f64], columns: usize, k: usize) -> f64 {
+    let identity: Vec<f64> =
+        (0..columns * columns).map(|i| if i % (columns + 1) == 0 { 1.0 } else { 0.0 }).collect();
+    let mut correct = 0.0;
+    for (i, (row, class)) in rows.chunks_exact(columns).zip(classes).enumerate() {
+        let mut distances = metric_distances(row, rows, columns, &identity);
+        distances[i] = f64::INFINITY;
+        if same_class(vote(&distances, classes, k), *class) {
+            correct += 1.0;
+        }
+    }
+    correct / classes.len() as f64
+}
+
 /// The majority class of the k nearest.
 fn vote(distances: &[f64], classes: &[f64], k: usize) -> f64 {
     let mut order: Vec<usize> = (0..distances.len()).collect();

@@ -170,6 +170,21 @@ impl<E: Element> Records<E> {
         &self.features[index * self.columns..(index + 1) * self.columns]
     }
 
+    /// The records at these positions, in this order, as a table of its own.
+    ///
+    /// # Panics
+    /// If a position is out of range: a mistake of the caller.
+    #[must_use]
+    pub fn select(&self, positions: &[u32]) -> Self {
+        let rows = positions.iter().flat_map(|&i| self.row(i as usize)).copied();
+        Self {
+            features: rows.collect(),
+            columns: self.columns,
+            targets: positions.iter().map(|&i| self.targets[i as usize]).collect(),
+            feature_bound: self.feature_bound,
+        }
+    }
+
     /// The targets.
     pub fn targets(&self) -> &[f64] {
         &self.targets

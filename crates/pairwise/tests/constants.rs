@@ -99,9 +99,10 @@ fn term(problem: Problem, reading: &Reading, first: usize, second: usize, w: &[f
     let targets = vec![reading.targets[first], reading.targets[second]];
     let records = Records::with_targets(features, D, targets, problem.feature_bound()).unwrap();
     let mut out = vec![0.0; w.len()];
+    let constants = problem.constants_within(Problem::norm(w));
     match problem.objective() {
-        Objective::Pointwise { .. } => record_gradient(problem, &records, 0, w, &mut out),
-        _ => pair_gradient(problem, &records, (0, 1), w, &mut out),
+        Objective::Pointwise { .. } => record_gradient(problem, &constants, &records, 0, w, &mut out),
+        _ => pair_gradient(problem, &constants, &records, (0, 1), w, &mut out),
     }
     out
 }

@@ -3,7 +3,7 @@
 
 mod accounting;
 mod error;
-mod ranker;
+mod model;
 
 use pyo3::prelude::*;
 
@@ -19,5 +19,5 @@ mod _core {
     #[pymodule_export]
     use crate::accounting::{epsilon, noise_multiplier, trade_off};
     #[pymodule_export]
-    use crate::ranker::{auc, fit_ranker, score_rows, verify_model};
+    use crate::model::{auc, embed_rows, explain_plan, fit, fit_baseline, plan, score_rows, verify_model};
 }

@@ -1,13 +1,14 @@
 //! The whole path on simulated data: simulate, train, predict, evaluate, verify, compare.
 
-use crate::args::{Demo, Tuning};
-use crate::commands::train::{problem, train_file};
+use crate::args::Demo;
+use crate::commands::{baseline, train};
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, simulate};
-use pairdp_learn::{Average, BaselineModel, LinearRanker, Plan, PlanKind, PrivateModel, baseline, verify};
-use pairdp_pairwise::{Records, measure};
+use pairdp_learn::baseline::Baseline;
+use pairdp_learn::{Journal, PrivateModel, Settings, verify};
+use pairdp_pairwise::measure;
 use pairdp_units::Budget;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -38,22 +39,22 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     let schema = Schema::read(&folder.join("cohort.schema.toml"))?;
 
     printer.progress("training a private ranker over all pairs …");
-    let tuning = Tuning::default();
+    let settings = Settings::default();
     let budget = Budget::new(EPSILON, DELTA)?;
-    let model = train_file(&cohort, &schema, budget, &tuning)?;
+    let model = train::train_file(&cohort, &schema, budget, &settings, &mut Journal::none())?;
     files::write(&model_file, &model.to_json().map_err(|error| Failure::about(&model_file, &error))?)?;
 
     printer.progress("training the same ranker without privacy, to compare …");
-    let ceiling = train_baseline(&cohort, &schema, &tuning)?;
+    let ceiling = baseline::train_file(&cohort, &schema, &settings, Baseline::Gd)?;
 
     printer.progress("scoring, evaluating and verifying …");
     let test = Table::read_csv(&holdout, &Encoding::of(&schema), LabelUse::Read(schema.label()))?;
-    let scores = model.ranker.scores(&test);
+    let scores = model.predictor.scores(&test);
     let lines: Vec<String> = scores.iter().map(ToString::to_string).collect();
     files::write(&scores_file, &format!("score\n{}\n", lines.join("\n")))?;
     let positive = test.positive();
     let private = measure::auc(&scores, &positive).unwrap_or(f64::NAN);
-    let baseline = measure::auc(&ceiling.ranker.scores(&test), &positive).unwrap_or(f64::NAN);
+    let baseline = measure::auc(&ceiling.predictor.scores(&test), &positive).unwrap_or(f64::NAN);
     let optimal = measure::auc(&unseen.risks, &positive).unwrap_or(f64::NAN);
     let verified = verify(&model).holds();
 
@@ -64,21 +65,6 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     });
     printer.result(&text, &object);
     Ok(if verified { ExitCode::SUCCESS } else { ExitCode::from(2) })
-}
-
-fn train_baseline(cohort: &Path, schema: &Schema, tuning: &Tuning) -> Result<BaselineModel, Failure> {
-    let problem = problem(tuning)?;
-    let encoding = Encoding::of(schema);
-    let table = Table::read_csv(cohort, &encoding, LabelUse::Read(schema.label()))?;
-    let records =
-        Records::with_targets(table.features, table.columns, table.targets, problem.feature_bound())?;
-    let budget = Budget::new(EPSILON, DELTA)?;
-    let suggested = Plan::suggested(PlanKind::NoisyGd, problem, RECORDS, encoding.dimension(), budget)?;
-    let plan = Plan::new(PlanKind::NoisyGd, 300, suggested.step_size(), Average::Last)?;
-    let parameters = baseline::gd(problem, plan, &records)?;
-    let label = Some(schema.label().clone());
-    let feature_bound = problem.feature_bound();
-    Ok(BaselineModel::new(LinearRanker { encoding, label, feature_bound, parameters }))
 }
 
 fn page(

@@ -1,45 +1,86 @@
-use crate::args::{Algorithm, Loss, Train, Tuning};
+use crate::args::Train;
+use crate::checkpoint::File;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelKind, LabelUse, Schema, Table, template};
-use pairdp_learn::{LinearRanker, Plan, PlanKind, PrivateModel, train};
+use pairdp_learn::{Journal, Predictor, Prepared, PrivateModel, Settings, Task, train_with};
 use pairdp_noise::Secure;
-use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
+use pairdp_pairwise::Records;
 use pairdp_units::Budget;
 use serde_json::json;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How often the public state of a run is saved, if it is.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Failure> {
     // Everything that can be refused is refused before a record is read.
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
     files::check_writable(&arguments.out)?;
     let schema = find_schema(&arguments.data, arguments.schema.as_deref())?;
-    let model = train_file(&arguments.data, &schema, budget, &arguments.tuning)?;
+    let settings = arguments.tuning.settings();
+    let mut file = arguments.checkpoint.as_deref().map(File::new);
+    if let Some(path) = &arguments.checkpoint {
+        files::check_writable(path)?;
+    }
+    let mut journal = match &mut file {
+        Some(file) => Journal::to(file, CHECKPOINT_INTERVAL),
+        None => Journal::none(),
+    };
+    let model = train_file(&arguments.data, &schema, budget, &settings, &mut journal)?;
+    let resumed = journal.resumed();
     files::write(&arguments.out, &model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?)?;
+    if let Some(file) = &file {
+        file.remove();
+    }
 
-    let certificate = &model.certificate;
-    let text = format!(
-        "trained on {} records of {} features by {}, {} steps\n\
-         private at ε = {}, δ = {} for replacing any one record\n\
-         wrote {}; check it with: pairdp verify {}",
-        certificate.records,
-        certificate.features,
-        certificate.algorithm.name(),
-        model.training.steps(),
-        budget.epsilon,
-        budget.delta,
+    let claim = &model.certificate.claim;
+    let plan = &model.training;
+    let mut text = format!(
+        "trained on {} records of {} features by {}, {} steps\n",
+        model.certificate.records,
+        model.certificate.features,
+        plan.algorithm().name(),
+        plan.steps(),
+    );
+    if resumed > 0 {
+        let _ = writeln!(text, "went on after {resumed} releases of an interrupted run");
+    }
+    if let Some(printed) = &model.as_printed {
+        let _ = writeln!(
+            text,
+            "noise as printed by {}, who claim ε = {}, δ = {} for it",
+            printed.paper.name(),
+            printed.claimed_epsilon,
+            printed.claimed_delta
+        );
+    }
+    let _ = write!(
+        text,
+        "private at ε = {}, δ = {} for replacing any one record\nwrote {}; check it with: pairdp verify {}",
+        rounded_up(claim.epsilon),
+        claim.delta,
         arguments.out.display(),
         arguments.out.display(),
     );
     let object = json!({
-        "model": arguments.out, "algorithm": certificate.algorithm, "records": certificate.records,
-        "features": certificate.features, "steps": model.training.steps(),
-        "epsilon": budget.epsilon, "delta": budget.delta, "adjacency": certificate.claim.adjacency,
+        "model": arguments.out, "task": model.predictor.task, "algorithm": plan.algorithm(),
+        "records": model.certificate.records, "features": model.certificate.features, "steps": plan.steps(),
+        "noise": model.certificate.noise, "epsilon": claim.epsilon, "delta": claim.delta,
+        "adjacency": claim.adjacency, "resumed_after": resumed, "as_printed": model.as_printed,
     });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
+}
+
+/// As typed, or the delivered ε of a printed formula to four digits.
+fn rounded_up(epsilon: f64) -> f64 {
+    let coarse = (epsilon * 1e4).ceil() / 1e4;
+    if (coarse - epsilon).abs() < 1e-12 { epsilon } else { coarse }
 }
 
 /// Reads a table and trains on it; also what the demonstration calls.
@@ -47,57 +88,54 @@ pub(crate) fn train_file(
     data: &Path,
     schema: &Schema,
     budget: Budget,
-    tuning: &Tuning,
+    settings: &Settings,
+    journal: &mut Journal<'_>,
 ) -> Result<PrivateModel, Failure> {
-    let problem = problem(tuning)?;
-    if !matches!(schema.label().kind, LabelKind::Binary { .. }) {
-        return Err(Failure::refused(
-            "a ranker learns from a label of two values, and the schema's label is of another kind",
-            "set `positive` and `negative` under [label] in the schema",
-        ));
-    }
+    check_label(settings.task, schema)?;
+    let problem = settings.problem()?;
     let encoding = Encoding::of(schema);
     let table = Table::read_csv(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
-    let plan = plan(problem, &table, budget, tuning)?;
+    let order_seed = settings.order_seed.or(journal.order_seed()?);
+    let settings = Settings { order_seed, ..settings.clone() };
+    let Prepared { plan, budget, as_printed, .. } = settings.prepare(table.rows, table.columns, budget)?;
     let records =
         Records::with_targets(table.features, table.columns, table.targets, problem.feature_bound())?;
-    let (parameters, certificate) = train(problem, plan, budget, records, Secure::from_os()?)?.into_parts();
-    let ranker = LinearRanker {
+    let (parameters, certificate) =
+        train_with(problem, plan, budget, records, Secure::from_os()?, journal)?.into_parts();
+    let predictor = Predictor {
+        task: settings.task,
         encoding,
         label: Some(schema.label().clone()),
         feature_bound: problem.feature_bound(),
         parameters,
     };
-    Ok(PrivateModel::new(ranker, plan, problem.ridge(), certificate))
+    let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
+    model.as_printed = as_printed;
+    Ok(model)
 }
 
-pub(crate) fn problem(tuning: &Tuning) -> Result<Problem, Failure> {
-    let loss = match tuning.loss {
-        Loss::Logistic => MarginLoss::Logistic,
-        Loss::Hinge => MarginLoss::Hinge,
-        Loss::Squared => MarginLoss::Squared,
-        Loss::QHinge => MarginLoss::QHinge { q: tuning.q },
+/// Refuses a label that a task cannot learn from.
+pub(crate) fn check_label(task: Task, schema: &Schema) -> Result<(), Failure> {
+    let (fits, wanted) = match (task, &schema.label().kind) {
+        (Task::Ranking | Task::Classification, kind) => {
+            (matches!(kind, LabelKind::Binary { .. }), "`positive` and `negative`")
+        }
+        (Task::Metric, kind) => {
+            (!matches!(kind, LabelKind::Range(_)), "`classes`, or `positive` and `negative`")
+        }
+        (Task::Regression, kind) => (matches!(kind, LabelKind::Range(_)), "`range`"),
     };
-    let objective = Objective::Ranking { form: RankingForm::Indicator, loss };
-    let domain = Domain::Ball { radius: tuning.radius };
-    Ok(Problem::new(objective, domain, tuning.feature_bound)?.with_ridge(tuning.ridge)?)
-}
-
-/// What was typed, or what suits the public facts.
-fn plan(problem: Problem, table: &Table, budget: Budget, tuning: &Tuning) -> Result<Plan, Failure> {
-    let algorithm = match tuning.algorithm {
-        Algorithm::NoisyGd => PlanKind::NoisyGd,
-        Algorithm::OutputGd => PlanKind::OutputGd,
-        Algorithm::NoisySgd => PlanKind::NoisySgd,
-    };
-    let suggested = Plan::suggested(algorithm, problem, table.rows, table.columns, budget)?;
-    let steps = tuning.steps.unwrap_or(suggested.steps());
-    let step_size = tuning.step_size.unwrap_or(suggested.step_size());
-    Ok(Plan::new(algorithm, steps, step_size, suggested.average())?)
+    if fits {
+        return Ok(());
+    }
+    Err(Failure::refused(
+        format!("{} cannot be learned from the schema's kind of label", task.name()),
+        format!("set {wanted} under [label] in the schema, or choose another --task"),
+    ))
 }
 
 /// The schema that was named, or the one beside the data; without either, training says what to write.
-fn find_schema(data: &Path, named: Option<&Path>) -> Result<Schema, Failure> {
+pub(crate) fn find_schema(data: &Path, named: Option<&Path>) -> Result<Schema, Failure> {
     if let Some(path) = named {
         return Ok(Schema::read(path)?);
     }

@@ -1,57 +1,106 @@
-//! What all descents share: the step, and which iterates are kept.
+//! Descents without noise. What they return is private data.
 
-use crate::Plan;
+use super::{Iterates, Pace};
+use crate::{Order, Phase, Plan, PlanKind};
 use pairdp_pairwise::kernel::{self, Par};
-use pairdp_pairwise::{Problem, Records};
+use pairdp_pairwise::{Constants, Objective, Problem, RankingForm, Records};
 
-/// w, and the running mean of the iterates that count.
-pub(crate) struct Iterates {
+/// A descent over a table, or over a part of it.
+pub(crate) enum Descent {
+    /// Along the mean over all pairs (or records).
+    FullBatch,
+    /// Each record of a sequence against all before it.
+    History(Vec<u32>),
+    /// One pair after the other.
+    Pairs(Vec<(u32, u32)>),
+    /// One record after the other.
+    Records(Vec<u32>),
+}
+
+impl Descent {
+    /// The descent of an algorithm over a whole part of n records.
+    pub(crate) fn of(algorithm: PlanKind, problem: Problem, order: Order, n: usize, steps: u32) -> Self {
+        let steps = steps as usize;
+        let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
+        match algorithm {
+            PlanKind::OutputSgd if pointwise => Self::Records(order.indices(n, steps)),
+            PlanKind::OutputSgd => Self::History(order.indices(n, steps + 1)),
+            PlanKind::OfflinePair => Self::History(order.permutation(n)),
+            PlanKind::MatchingSgd => Self::Pairs(order.pairs(n, steps)),
+            PlanKind::LocalizedSgd => Self::Pairs((1..).zip(0..).take(steps).collect()),
+            _ => Self::FullBatch,
+        }
+    }
+
+    /// Runs it from given parameters.
+    pub(crate) fn run(&self, pace: &Pace, records: &Records, start: &[f64]) -> Vec<f64> {
+        let problem = pace.problem;
+        let constants = problem.constants();
+        let mut iterates = Iterates::from(start);
+        let mut gradient = vec![0.0; start.len()];
+        for t in 0..pace.steps as usize {
+            let w = iterates.current();
+            match self {
+                Self::FullBatch => gradient = kernel::gradient(problem, records, w, Par::Parallel),
+                Self::Records(order) => {
+                    let index = order[t] as usize;
+                    kernel::record_gradient(problem, &constants, records, index, w, &mut gradient);
+                }
+                Self::Pairs(pairs) => {
+                    let pair = (pairs[t].0 as usize, pairs[t].1 as usize);
+                    pair_term(problem, &constants, records, pair, w, &mut gradient);
+                }
+                Self::History(order) => {
+                    gradient = mean_against(problem, &constants, records, order[t + 1], &order[..=t], w);
+                }
+            }
+            iterates.step(pace, &gradient);
+        }
+        iterates.finish(pace)
+    }
+}
+
+/// What one phase of a plan computes on its part of the table, before noise is added. What it returns is private data; it is
+/// public as code so that anybody can run it on neighbouring tables and see how far apart the results are.
+pub fn phase_result(problem: Problem, plan: Plan, phase: &Phase, part: &Records, start: &[f64]) -> Vec<f64> {
+    let descent = Descent::of(plan.algorithm(), problem, plan.order(), part.len(), phase.steps);
+    let pace = Pace { problem, steps: phase.steps, step_size: phase.step_size, average: plan.average() };
+    descent.run(&pace, part, start)
+}
+
+/// The gradient of a pair, in the order that counts: the indicator form has a loss for a positive before a negative record
+/// only, so taking both orders together doubles the signal and leaves D_sym = D_pair. Other losses have the same gradient in
+/// both orders.
+#[inline]
+pub(crate) fn pair_term(
     problem: Problem,
-    plan: Plan,
-    step: u32,
-    current: Vec<f64>,
-    sum: Vec<f64>,
+    constants: &Constants,
+    records: &Records,
+    (i, j): (usize, usize),
+    w: &[f64],
+    out: &mut [f64],
+) {
+    let indicator = matches!(problem.objective(), Objective::Ranking { form: RankingForm::Indicator, .. });
+    let pair = if indicator && records.targets()[i] < 0.0 { (j, i) } else { (i, j) };
+    kernel::pair_gradient(problem, constants, records, pair, w, out);
 }
 
-impl Iterates {
-    /// Starts at 0.
-    pub(crate) fn new(problem: Problem, plan: Plan, parameters: usize) -> Self {
-        Self { problem, plan, step: 0, current: vec![0.0; parameters], sum: vec![0.0; parameters] }
+/// The mean gradient of a record's pairs with others, in a fixed order.
+pub(crate) fn mean_against(
+    problem: Problem,
+    constants: &Constants,
+    records: &Records,
+    new: u32,
+    others: &[u32],
+    w: &[f64],
+) -> Vec<f64> {
+    let mut sum = vec![0.0; w.len()];
+    let mut term = vec![0.0; w.len()];
+    for &other in others {
+        pair_term(problem, constants, records, (new as usize, other as usize), w, &mut term);
+        sum.iter_mut().zip(&term).for_each(|(sum, value)| *sum += value);
     }
-
-    /// Where the next gradient is taken.
-    pub(crate) fn current(&self) -> &[f64] {
-        &self.current
-    }
-
-    /// w ← Π(w − η(gradient + λw)).
-    pub(crate) fn step(&mut self, gradient: &[f64]) {
-        let (rate, ridge) = (self.plan.step_size(), self.problem.ridge());
-        for (value, slope) in self.current.iter_mut().zip(gradient) {
-            *value -= rate * (slope + ridge * *value);
-        }
-        self.problem.domain().project(&mut self.current);
-        self.step += 1;
-        if self.step + self.plan.average().kept(self.plan.steps()) > self.plan.steps() {
-            self.sum.iter_mut().zip(&self.current).for_each(|(sum, value)| *sum += value);
-        }
-    }
-
-    /// The mean of the iterates that count.
-    pub(crate) fn finish(self) -> Vec<f64> {
-        let kept = f64::from(self.plan.average().kept(self.plan.steps()));
-        let mut mean: Vec<f64> = self.sum.into_iter().map(|sum| sum / kept).collect();
-        self.problem.domain().project(&mut mean);
-        mean
-    }
-}
-
-/// Descent without noise. What it returns is private data.
-pub(crate) fn descend(problem: Problem, plan: Plan, records: &Records) -> Vec<f64> {
-    let mut iterates = Iterates::new(problem, plan, problem.parameters(records.columns()));
-    for _ in 0..plan.steps() {
-        let gradient = kernel::gradient(problem, records, iterates.current(), Par::Parallel);
-        iterates.step(&gradient);
-    }
-    iterates.finish()
+    let count = others.len() as f64;
+    sum.iter_mut().for_each(|value| *value /= count);
+    sum
 }

@@ -1,18 +1,19 @@
 //! Noisy gradients of secretly sampled pairs or records.
 
-use super::Common;
-use crate::LearnError;
+use super::{Common, Public, too_many_steps};
+use crate::poisson::Binomial;
+use crate::{Law, LearnError, Plan, packing};
 use pairdp_accountant::calibrate;
 use pairdp_accountant::event::{AdjacencyKind, Event, Release, Sampling};
 use pairdp_noise::lattice::{self, Lattice};
-use pairdp_pairwise::{Objective, Problem};
-use pairdp_units::Budget;
-use pairdp_units::directed::{down_by, up_by};
+use pairdp_pairwise::{Constants, Objective, Problem};
+use pairdp_units::directed::up_by;
 
 /// Roundings of a computed gradient of one pair, relative to its largest norm.
 const PAIR_ROUNDINGS: f64 = 8.0;
 
-/// T noisy gradients, each of one uniform ordered pair of distinct records, or of one uniform record.
+/// T noisy gradients, each of one uniform ordered pair of distinct records, of one uniform record, or the sum over
+/// unordered pairs that were each kept independently.
 ///
 /// # Guarantee
 /// The releases together satisfy the budget under replace-one adjacency, as long as the sampled indices stay secret:
@@ -20,55 +21,54 @@ const PAIR_ROUNDINGS: f64 = 8.0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampled {
     common: Common,
-    steps: u32,
     sampling: Sampling,
     noise_multiplier: f64,
     sensitivity: f64,
     gradient_error: f64,
     lattice_bits: u32,
     sigma: f64,
+    kept: Option<Binomial>,
 }
 
 impl Sampled {
-    /// The noise for `steps` sampled gradients.
-    ///
-    /// # Errors
-    /// [`LearnError`] when a number is out of range or no noise level fits; only public facts decide.
-    pub fn calibrate(
-        problem: Problem,
-        records: usize,
-        features: usize,
-        steps: u32,
-        budget: Budget,
-    ) -> Result<Self, LearnError> {
-        let (common, for_data) = Common::new(problem, records, features, f64::from(steps), budget)?;
-        let sampling = match problem.objective() {
-            Objective::Pointwise { .. } => Sampling::OneIndex { records: records as u64 },
-            _ => Sampling::FixedSize { batch: 2, records: records as u64 },
+    pub(super) fn calibrate(public: Public) -> Result<Self, LearnError> {
+        let Public { problem, plan, records, .. } = public;
+        if plan.law() != Law::Gaussian {
+            return Err(LearnError::NoProof("`noisy-sgd` with other than Gaussian noise"));
+        }
+        let sampling = sampling(problem, plan, records)?;
+        let p = public.coordinates();
+        // The number of kept pairs is one more approximate sample a step.
+        let (common, for_data) = Common::new(public, f64::from(plan.steps()) * (p as f64 + 1.0))?;
+        let noise_multiplier = calibrate::noise_multiplier(&event(sampling, plan.steps(), 1.0)?, for_data)?;
+        let kept = match sampling {
+            Sampling::PoissonPairs { records, expected_pairs } => {
+                Some(Binomial::of_pairs(records, expected_pairs)?)
+            }
+            _ => None,
         };
-        let noise_multiplier = calibrate::noise_multiplier(&event(sampling, steps, 1.0)?, for_data)?;
+        // The most terms a step adds up.
+        let terms = kept.as_ref().map_or(1.0, Binomial::largest);
         let constants = problem.constants();
-        let sensitivity = constants.pair_difference;
-        let gradient_error = up_by(PAIR_ROUNDINGS * f64::EPSILON * constants.gradient_bound, 2.0);
-        let reach = constants.gradient_bound / (sensitivity * noise_multiplier);
+        let sensitivity = sensitivity(&constants, sampling);
+        let rounding = (PAIR_ROUNDINGS + terms) * terms * f64::EPSILON * constants.gradient_bound;
+        let packing = packing::error(problem, terms * constants.gradient_bound);
+        let gradient_error = up_by(rounding + packing, 2.0);
+        let reach = terms * constants.gradient_bound / (sensitivity * noise_multiplier);
         let lattice_bits = lattice::bits_for(up_by(reach, 8.0))?;
         // (D + 2τ + ρσ)/σ ≤ 1/multiplier.
-        let rounding = lattice::rounding_ratio(common.parameters(), lattice_bits);
-        let left = down_by(down_by(1.0 / noise_multiplier, 1.0) - rounding, 2.0);
-        let sigma = up_by((sensitivity + 2.0 * gradient_error) / left, 4.0);
-        if !(left > 0.0 && sigma.is_finite()) {
-            let value = f64::from(steps);
-            return Err(LearnError::Plan { what: "the number of steps", range: "smaller", value });
-        }
+        let sigma = Law::Gaussian
+            .scale(up_by(sensitivity + 2.0 * gradient_error, 2.0), 1.0 / noise_multiplier, p, lattice_bits)
+            .ok_or_else(|| too_many_steps(plan))?;
         Ok(Self {
             common,
-            steps,
             sampling,
             noise_multiplier,
             sensitivity,
             gradient_error,
             lattice_bits,
             sigma,
+            kept,
         })
     }
 
@@ -80,9 +80,14 @@ impl Sampled {
         Ok(Lattice::new(self.sigma, self.lattice_bits)?)
     }
 
+    /// The law of the number of kept pairs, if pairs are kept independently.
+    pub(crate) fn kept(&self) -> Option<&Binomial> {
+        self.kept.as_ref()
+    }
+
     /// Number of releases.
     pub fn steps(&self) -> u32 {
-        self.steps
+        self.common.public.plan.steps()
     }
 
     /// How the records of a step are chosen.
@@ -95,7 +100,8 @@ impl Sampled {
         self.noise_multiplier
     }
 
-    /// How far replacing a record can move the gradient of a sample that holds it.
+    /// How far replacing a record can move the gradient of a sample that holds it; where pairs are kept independently, the
+    /// largest contribution of a pair.
     pub fn sensitivity(&self) -> f64 {
         self.sensitivity
     }
@@ -113,6 +119,26 @@ impl Sampled {
     /// Standard deviation of the noise on each coordinate.
     pub fn sigma(&self) -> f64 {
         self.sigma
+    }
+}
+
+fn sampling(problem: Problem, plan: Plan, records: usize) -> Result<Sampling, LearnError> {
+    let records = records as u64;
+    let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
+    match plan.expected_pairs() {
+        Some(_) if pointwise => Err(LearnError::NeedsPairs(plan.algorithm())),
+        Some(expected_pairs) => Ok(Sampling::PoissonPairs { records, expected_pairs }),
+        None if pointwise => Ok(Sampling::OneIndex { records }),
+        None => Ok(Sampling::FixedSize { batch: 2, records }),
+    }
+}
+
+/// D of a pair in both orders (the indicator form has one, so that D_sym = D_pair there), or for pairs kept independently
+/// the largest contribution of one.
+fn sensitivity(constants: &Constants, sampling: Sampling) -> f64 {
+    match sampling {
+        Sampling::PoissonPairs { .. } => constants.gradient_bound,
+        _ => constants.pair_difference,
     }
 }
 

@@ -4,6 +4,7 @@
 //! Legend: κ bounds the features, Y the targets, r = `norm` the parameters; σ is the logistic function.
 
 use crate::Certificate;
+use crate::mechanism::Phase;
 use pairdp_pairwise::{Labels, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm};
 
 /// The sensitivity as a formula, for the reader.
@@ -131,10 +132,39 @@ pub(super) fn largest_term(problem: Problem, norm: f64) -> f64 {
     }
 }
 
-/// τ: roundings(n)·2⁻⁵²·(largest gradient of the risk).
-pub(super) fn kernel_error(certificate: &Certificate, norm: f64) -> f64 {
-    let roundings = roundings(certificate.problem, certificate.records, certificate.features);
-    roundings * 2.0_f64.powi(-52) * largest_gradient(certificate.problem, norm, certificate.records)
+/// Roundings(n)·2⁻⁵²·(largest gradient of the risk): how far a kernel's sum can be from the exact one.
+pub(super) fn sum_error(problem: Problem, norm: f64, records: usize, features: usize) -> f64 {
+    roundings(problem, records, features) * 2.0_f64.powi(-52) * largest_gradient(problem, norm, records)
+}
+
+/// 4·2⁻⁵²·norm for matrices, of which one half is released.
+pub(super) fn packing_error(problem: Problem, norm: f64) -> f64 {
+    match problem.objective() {
+        Objective::Metric { .. } => 4.0 * 2.0_f64.powi(-52) * norm,
+        _ => 0.0,
+    }
+}
+
+/// d, or d(d + 1)/2 for a symmetric matrix.
+pub(super) fn coordinates(certificate: &Certificate) -> usize {
+    let d = certificate.features;
+    match certificate.problem.objective() {
+        Objective::Metric { .. } => d.saturating_mul(d.saturating_add(1)) / 2,
+        _ => d,
+    }
+}
+
+/// How far a phase gets from its start: across the domain, or as far as its gradients carry it.
+pub(super) fn travel(certificate: &Certificate, phase: &Phase) -> f64 {
+    let across = certificate.problem.domain().diameter();
+    if across.is_finite() {
+        return across;
+    }
+    f64::from(phase.steps) * phase.step_size * largest_term(certificate.problem, f64::INFINITY)
+}
+
+pub(super) fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
 }
 
 /// The largest gradient of the risk that any table of n records can have.

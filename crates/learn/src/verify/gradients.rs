@@ -1,14 +1,10 @@
 //! Noisy gradients over all pairs.
 
-use super::{Relation, TOLERANCE, close, covers, formulas, lattice_rounding};
-use crate::Certificate;
+use super::{COMPOSITION, Relation, TOLERANCE, composition, covers, formulas, noise_scale};
 use crate::certificate::{GradientRelease, Released};
-use pairdp_accountant::quadrature::gaussian_delta;
+use crate::{Certificate, Law};
 
-/// δ is integrated to about nine digits.
-const DELTA_TOLERANCE: f64 = 1e-7;
-
-pub(super) fn relations(certificate: &Certificate) -> Vec<Relation> {
+pub(super) fn relations(certificate: &Certificate, law: Law) -> Vec<Relation> {
     let Released::Gradients { steps, kernel, ratio, releases } = &certificate.released else {
         return Vec::new();
     };
@@ -24,19 +20,22 @@ pub(super) fn relations(certificate: &Certificate) -> Vec<Relation> {
             "the kernel is the one for this objective",
             formulas::check_kernel(certificate.problem, kernel),
         ),
-        ("iterates", "‖w₁‖ = 0 and ‖w_t‖ ≤ B", iterates(certificate, releases)),
+        ("iterates", "‖w₁‖ = 0 (or B, for constant noise) and ‖w_t‖ ≤ B", iterates(certificate, releases)),
         ("sensitivity", formulas::relation(certificate.problem), each(&|r| sensitivity(certificate, r))),
         (
             "kernel error",
             "τ_t = roundings(n)·2⁻⁵²·(largest gradient at w_t)",
             each(&|r| kernel_error(certificate, r)),
         ),
-        ("noise", "σ_t = (Δ_t + 2τ_t)/(m − √p·(1 + 2⁻⁷)·2^−bits)", each(&|r| noise(certificate, *ratio, r))),
         (
-            "composition",
-            "δ(ε; √T·m) + δ_s = δ, integrated numerically",
-            composition(certificate, *steps, *ratio),
+            "noise",
+            "σ_t = c·(Δ_t + 2τ_t)/(m − c·√p·(1 + 2⁻⁷)·2^−bits), c = √p for Laplace noise, else 1",
+            each(&|r| {
+                let reach = r.sensitivity + 2.0 * r.kernel_error;
+                covers("σ", r.sigma, noise_scale(certificate, law, reach, *ratio), TOLERANCE)
+            }),
         ),
+        ("composition", COMPOSITION, composition(certificate, law, *steps, *ratio)),
     ]
 }
 
@@ -51,8 +50,10 @@ fn count(steps: u32, releases: usize) -> Result<(), String> {
 fn iterates(certificate: &Certificate, releases: &[GradientRelease]) -> Result<(), String> {
     let radius = certificate.problem.domain().radius();
     for (t, release) in releases.iter().enumerate() {
-        let limit = if t == 0 { 0.0 } else { radius * (1.0 + TOLERANCE) };
-        if !(release.iterate_norm >= 0.0 && release.iterate_norm <= limit) {
+        // The start is known; a norm that is larger than it need be is safe only as the domain's own.
+        let limit = radius * (1.0 + TOLERANCE);
+        let start = t > 0 || release.iterate_norm <= 0.0 || release.iterate_norm >= radius;
+        if !(release.iterate_norm >= 0.0 && release.iterate_norm <= limit && start) {
             let norm = release.iterate_norm;
             return Err(format!("iterate {} has norm {norm:e}, at most {limit:e} is possible", t + 1));
         }
@@ -67,18 +68,8 @@ fn sensitivity(certificate: &Certificate, release: &GradientRelease) -> Result<(
 }
 
 fn kernel_error(certificate: &Certificate, release: &GradientRelease) -> Result<(), String> {
-    let expected = formulas::kernel_error(certificate, release.iterate_norm);
+    let (problem, norm) = (certificate.problem, release.iterate_norm);
+    let expected = formulas::sum_error(problem, norm, certificate.records, certificate.features)
+        + formulas::packing_error(problem, formulas::largest_gradient(problem, norm, certificate.records));
     covers("τ", release.kernel_error, expected, TOLERANCE)
-}
-
-fn noise(certificate: &Certificate, ratio: f64, release: &GradientRelease) -> Result<(), String> {
-    let reach = release.sensitivity + 2.0 * release.kernel_error;
-    covers("σ", release.sigma, reach / (ratio - lattice_rounding(certificate)), TOLERANCE)
-}
-
-/// Also for a single release of any other kind: one step of ratio m.
-pub(super) fn composition(certificate: &Certificate, steps: u32, ratio: f64) -> Result<(), String> {
-    let total = ratio * f64::from(steps).sqrt();
-    let delta = gaussian_delta(certificate.claim.epsilon, total).map_err(|error| error.to_string())?;
-    close("δ", certificate.claim.delta, delta + certificate.sampler_delta, DELTA_TOLERANCE)
 }

@@ -1,115 +1,149 @@
-//! One noisy result of a descent without noise.
+//! Noisy results of descents without noise.
 
-use super::{Relation, TOLERANCE, covers, formulas, gradients, lattice_rounding};
-use crate::Certificate;
+use super::paths::{self, Constants};
+use super::{Relation, TOLERANCE, composition, covers, formulas, noise_scale};
 use crate::certificate::Released;
-use pairdp_pairwise::{Constants, Objective, Regularity};
+use crate::mechanism::{Phase, path};
+use crate::plan::PlanKind;
+use crate::{Average, Certificate, Law, Order};
+use pairdp_pairwise::Objective;
 
-pub(super) fn relations(certificate: &Certificate) -> Vec<Relation> {
-    let Released::Output { ref kernel, sensitivity, ratio, sigma, .. } = certificate.released else {
+pub(super) fn relations(certificate: &Certificate, law: Law) -> Vec<Relation> {
+    let Released::Output { order, average, kernel, ratio, phases } = &certificate.released else {
         return Vec::new();
     };
-    let expected = sensitivity / (ratio - lattice_rounding(certificate));
+    let fitting = check_phases(certificate, phases);
+    let each = |check: &dyn Fn(&Phase) -> Result<(), String>| {
+        fitting.as_ref().map_err(|_| String::from("the phases do not fit"))?;
+        phases.iter().try_for_each(check)
+    };
     vec![
-        (
-            "kernel",
-            "the kernel is the one for this objective",
-            formulas::check_kernel(certificate.problem, kernel),
-        ),
+        ("kernel", "the kernel is the one for this objective", check_kernel(certificate, kernel.as_deref())),
+        ("order", "stated where steps follow one", check_order(certificate, *order)),
+        ("phases", "as many, and as long, as this algorithm has", fitting.clone()),
         (
             "sensitivity",
-            "δ_T of δ_{t+1} = step(δ_t), by the recurrence for this loss, averaged as stated",
-            path(certificate).and_then(|expected| {
-                covers("Δ", sensitivity, expected, 1e-6 + formulas::tolerance(certificate.problem))
+            "Δ = largest δ_T of δ_{t+1} = step(δ_t) over all records, by the recurrence for this loss and these steps",
+            each(&|phase| {
+                let expected = sensitivity(certificate, order.unwrap_or_default(), *average, phase)?;
+                let tolerance =
+                    path_tolerance(certificate.algorithm) + formulas::tolerance(certificate.problem);
+                covers("Δ", phase.sensitivity, expected, tolerance)
             }),
         ),
-        ("noise", "σ = Δ/(m − √p·(1 + 2⁻⁷)·2^−bits)", covers("σ", sigma, expected, TOLERANCE)),
         (
-            "composition",
-            "δ(ε; m) + δ_s = δ, integrated numerically",
-            gradients::composition(certificate, 1, ratio),
+            "noise",
+            "σ = c·Δ/(m − c·√p·(1 + 2⁻⁷)·2^−bits), c = √p for Laplace noise, else 1",
+            each(&|phase| {
+                let expected = noise_scale(certificate, law, phase.sensitivity, *ratio);
+                covers("σ", phase.sigma, expected, TOLERANCE)
+            }),
         ),
+        ("composition", super::COMPOSITION, composition(certificate, law, 1, *ratio)),
     ]
 }
 
-/// How far one record moves the result, by the plain recurrence (`proofs/path_lemmas.md`).
-fn path(certificate: &Certificate) -> Result<f64, String> {
-    let Released::Output { steps, step_size: rate, average, .. } = certificate.released else {
-        return Err("not an output".into());
-    };
-    let problem = certificate.problem;
-    let radius = problem.domain().radius();
-    if !radius.is_finite() || matches!(problem.objective(), Objective::Metric { .. }) {
-        return Err("no proved sensitivity for this problem".into());
+/// How far a sensitivity may lie above its recomputation. Sums over steps that leave a record alone are bounded by integrals
+/// where the noise is calibrated, and added up here.
+fn path_tolerance(algorithm: PlanKind) -> f64 {
+    match algorithm {
+        PlanKind::OutputSgd | PlanKind::MatchingSgd | PlanKind::LocalizedSgd => 3e-2,
+        _ => 1e-6,
     }
-    let (n, d) = (certificate.records as f64, certificate.features as f64);
-    let (kappa, ridge, unit) = (problem.feature_bound(), problem.ridge(), 2.0_f64.powi(-52));
-    let Constants { regularity, same_term_difference, .. } = problem.constants();
-    let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
-    let touched = formulas::difference(problem, radius) / n;
-    // The share of untouched terms, and how far touched terms differ at two parameters.
-    let (untouched, apart) = if pointwise {
-        (1.0 - 1.0 / n, touched + same_term_difference / n)
-    } else {
-        (1.0 - 2.0 / n, touched + 2.0 * same_term_difference / n)
-    };
-    let largest = formulas::largest_term(problem, radius);
-    // Rounding: of scores, of sums, of the step.
-    let margin_error = 4.0 * (d + 8.0) * unit * kappa * radius;
-    let smooth = match regularity {
-        Regularity::Smooth { constant } => Some(constant),
-        _ => None,
-    };
-    let gradient_error =
-        formulas::kernel_error(certificate, radius) + smooth.map_or(0.0, |l| l / kappa * margin_error);
-    let step_error = (4.0 * d + 64.0) * unit * (radius + rate * (largest + ridge * radius));
-    let error = 2.0 * (rate * gradient_error + step_error);
-    let slack = 2.0 * rate * 2.0 * margin_error * largest / kappa;
-
-    let total = problem.risk_smoothness(certificate.records);
-    let kept = average.kept(steps);
-    let (mut distance, mut sum) = (0.0_f64, 0.0);
-    for step in 1..=steps {
-        distance = match total {
-            Some(total) if rate * total <= 2.0 => {
-                let contraction = if ridge > 0.0 {
-                    let (slow, fast) = ((1.0 - rate * ridge).abs(), (1.0 - rate * total).abs());
-                    if slow > fast { slow } else { fast }
-                } else {
-                    1.0
-                };
-                contraction * distance + rate * touched + error
-            }
-            // Runs that agree so far differ by touched terms alone.
-            _ if distance <= 0.0 => rate * touched + error,
-            _ => {
-                let spread = spread(regularity, same_term_difference * rate, rate, ridge);
-                let kept = (1.0 - rate * ridge) * distance;
-                let grown = |part: f64, moved: f64| (kept * kept + slack + part * part).sqrt() + rate * moved;
-                let (split, whole) = (grown(spread * untouched, apart), grown(spread, touched));
-                (if split < whole { split } else { whole }) + error
-            }
-        };
-        let cap = problem.domain().diameter();
-        if distance > cap {
-            distance = cap;
-        }
-        if step + kept > steps {
-            sum += distance;
-        }
-    }
-    let mean_error = (4.0 * d + f64::from(steps) + 64.0) * unit * radius;
-    Ok(sum / f64::from(kept) + 2.0 * mean_error)
 }
 
-/// What an untouched step adds in quadrature: H·η, or less where the slope is Hölder continuous.
-fn spread(regularity: Regularity, jump: f64, rate: f64, ridge: f64) -> f64 {
-    let Regularity::Hoelder { exponent, constant } = regularity else {
-        return jump;
+fn check_kernel(certificate: &Certificate, kernel: Option<&str>) -> Result<(), String> {
+    let whole = matches!(certificate.algorithm, PlanKind::OutputGd | PlanKind::PhasedGd);
+    match kernel {
+        Some(name) if whole => formulas::check_kernel(certificate.problem, name),
+        None if !whole => Ok(()),
+        _ => Err("a kernel is named just where steps go over all pairs".into()),
+    }
+}
+
+fn check_order(certificate: &Certificate, order: Option<Order>) -> Result<(), String> {
+    if order.is_some() == certificate.algorithm.has_order() {
+        return Ok(());
+    }
+    Err("an order is stated just where steps follow one".into())
+}
+
+/// Parts of a table are disjoint, and passes go once through theirs.
+fn check_phases(certificate: &Certificate, phases: &[Phase]) -> Result<(), String> {
+    let total: usize = phases.iter().map(|phase| phase.records).sum();
+    if phases.is_empty() || total > certificate.records || phases.iter().any(|phase| phase.steps == 0) {
+        return Err(format!("{} phases over {total} records", phases.len()));
+    }
+    let halving = match certificate.algorithm {
+        PlanKind::PhasedGd if total != certificate.records => {
+            return Err(format!("{total} of {} records have a phase", certificate.records));
+        }
+        PlanKind::PhasedGd | PlanKind::LocalizedSgd => true,
+        _ if phases.len() == 1 && total == certificate.records => false,
+        _ => return Err(format!("{} phases of an algorithm with one", phases.len())),
     };
-    let power = 1.0 / (1.0 - exponent);
-    let base = constant * rate * (-exponent).exp2();
-    let shrink = (1.0 - rate * ridge).powf(-exponent * power);
-    let smooth = ((1.0 - exponent) / (1.0 + exponent)).sqrt() * base.powf(power) * shrink;
-    if smooth < jump { smooth } else { jump }
+    for (k, phase) in phases.iter().enumerate() {
+        let one_pass = match certificate.algorithm {
+            PlanKind::PhasedGd => Some(phase.records),
+            PlanKind::LocalizedSgd | PlanKind::OfflinePair => Some(phase.records - 1),
+            _ => None,
+        };
+        if one_pass.is_some_and(|steps| steps != phase.steps as usize) {
+            return Err(format!("{} steps over {} records", phase.steps, phase.records));
+        }
+        let quarter = k == 0 || (phase.step_size * 4.0).to_bits() == phases[k - 1].step_size.to_bits();
+        let half = k + 1 == phases.len() || phase.records == certificate.records >> (k + 1);
+        if halving && !(quarter && half && phase.records >= 2) {
+            return Err(format!(
+                "phase {} has {} records at step size {}",
+                k + 1,
+                phase.records,
+                phase.step_size
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How far one record moves the computed result of a phase (`proofs/path_lemmas.md`, `proofs/realised_path.md`).
+fn sensitivity(
+    certificate: &Certificate,
+    order: Order,
+    average: Average,
+    phase: &Phase,
+) -> Result<f64, String> {
+    let problem = certificate.problem;
+    if problem.domain().is_psd() {
+        return Err("no proved sensitivity within the positive semidefinite cone".into());
+    }
+    let steps = phase.steps as usize;
+    if !path::can_be_followed(certificate.algorithm, phase.records, steps) {
+        return Err("too long to be followed".into());
+    }
+    let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
+    let constants = Constants::of(certificate, phase);
+    let kept = average.kept(phase.steps) as usize;
+    let distance = match certificate.algorithm {
+        PlanKind::OutputGd | PlanKind::PhasedGd => {
+            paths::full_batch(&constants, phase.records, kept, steps, pointwise)
+        }
+        PlanKind::OutputSgd if pointwise => {
+            let indices = order.indices(phase.records, steps);
+            paths::touched(&constants, phase.records, kept, steps, |t| [indices[t]; 2])
+        }
+        PlanKind::OutputSgd => {
+            paths::history(&constants, &order.indices(phase.records, steps + 1), phase.records, kept)
+        }
+        PlanKind::MatchingSgd => {
+            let pairs = order.pairs(phase.records, steps);
+            paths::touched(&constants, phase.records, kept, steps, |t| [pairs[t].0, pairs[t].1])
+        }
+        PlanKind::LocalizedSgd => {
+            let at = |t: usize| u32::try_from(t).unwrap_or(u32::MAX);
+            paths::touched(&constants, phase.records, kept, steps, |t| [at(t), at(t + 1)])
+        }
+        PlanKind::OfflinePair if average == Average::Last => paths::one_pass(&constants, steps),
+        _ => return Err("no proved sensitivity for this algorithm".into()),
+    };
+    Ok(distance + constants.result_error)
 }

@@ -1,8 +1,9 @@
 //! Noisy gradients of secretly sampled pairs or records.
 
-use super::{Relation, TOLERANCE, covers, formulas, lattice_rounding};
-use crate::Certificate;
+use super::{Relation, TOLERANCE, covers, formulas, noise_scale};
 use crate::certificate::Released;
+use crate::poisson::Binomial;
+use crate::{Certificate, Law, Plan};
 use pairdp_accountant::delta_value;
 use pairdp_accountant::event::{AdjacencyKind, Event, Release, Sampling};
 use pairdp_pairwise::Objective;
@@ -10,10 +11,12 @@ use pairdp_units::Epsilon;
 
 /// How far δ of the contour engine, a value, may lie below the claimed δ, which a pessimistic discretisation calibrated.
 const CALIBRATION_SLACK: f64 = 3e-3;
+/// The same for pairs kept independently, whose privacy loss has more parts to discretise.
+const MIXTURE_SLACK: f64 = 2e-2;
 /// How far it may lie above: the engine's own error.
 const VALUE_TOLERANCE: f64 = 1e-6;
 
-pub(super) fn relations(certificate: &Certificate) -> Vec<Relation> {
+pub(super) fn relations(certificate: &Certificate, law: Law) -> Vec<Relation> {
     let Released::SampledGradients { steps, sampling, sensitivity, gradient_error, noise_multiplier, sigma } =
         certificate.released
     else {
@@ -21,26 +24,36 @@ pub(super) fn relations(certificate: &Certificate) -> Vec<Relation> {
     };
     let radius = certificate.problem.domain().radius();
     let largest = formulas::largest_term(certificate.problem, radius);
-    let reach =
-        (sensitivity + 2.0 * gradient_error) / (1.0 / noise_multiplier - lattice_rounding(certificate));
+    let distance = sensitivity + 2.0 * gradient_error;
+    let expected_noise = noise_scale(certificate, law, distance, 1.0 / noise_multiplier);
+    let independent = matches!(sampling, Sampling::PoissonPairs { .. });
+    let expected_sensitivity =
+        if independent { largest } else { formulas::pair_difference(certificate.problem, radius) };
+    let terms = most_terms(sampling);
     vec![
-        ("sampling", "one uniform pair of n, or one uniform record", check_sampling(certificate, sampling)),
+        (
+            "sampling",
+            "one uniform pair of n, pairs kept independently, or one uniform record; Gaussian noise",
+            check_sampling(certificate, sampling, law),
+        ),
         (
             "sensitivity",
-            formulas::pair_relation(certificate.problem),
-            covers(
-                "D",
-                sensitivity,
-                formulas::pair_difference(certificate.problem, radius),
-                formulas::tolerance(certificate.problem),
-            ),
+            if independent {
+                "G = the largest gradient of a pair"
+            } else {
+                formulas::pair_relation(certificate.problem)
+            },
+            covers("D", sensitivity, expected_sensitivity, formulas::tolerance(certificate.problem)),
         ),
         (
             "gradient error",
-            "τ = 8·2⁻⁵²·G",
-            covers("τ", gradient_error, 8.0 * 2.0_f64.powi(-52) * largest, TOLERANCE),
+            "τ = (8 + k)k·2⁻⁵²·G for at most k terms, plus packing",
+            terms.and_then(|k| {
+                let packing = formulas::packing_error(certificate.problem, k * largest);
+                covers("τ", gradient_error, (8.0 + k) * k * 2.0_f64.powi(-52) * largest + packing, TOLERANCE)
+            }),
         ),
-        ("noise", "σ = (D + 2τ)/(1/s − √p·(1 + 2⁻⁷)·2^−bits)", covers("σ", sigma, reach, TOLERANCE)),
+        ("noise", "σ = (D + 2τ)/(1/s − √p·(1 + 2⁻⁷)·2^−bits)", covers("σ", sigma, expected_noise, TOLERANCE)),
         (
             "composition",
             "δ of T sampled Gaussian releases of multiplier s, by contour integration, + δ_s = δ",
@@ -49,13 +62,37 @@ pub(super) fn relations(certificate: &Certificate) -> Vec<Relation> {
     ]
 }
 
-fn check_sampling(certificate: &Certificate, found: Sampling) -> Result<(), String> {
+fn check_sampling(certificate: &Certificate, found: Sampling, law: Law) -> Result<(), String> {
     let records = certificate.records as u64;
-    let expected = match certificate.problem.objective() {
-        Objective::Pointwise { .. } => Sampling::OneIndex { records },
-        _ => Sampling::FixedSize { batch: 2, records },
+    let pointwise = matches!(certificate.problem.objective(), Objective::Pointwise { .. });
+    let fits = match found {
+        Sampling::OneIndex { records: n } => pointwise && n == records,
+        Sampling::FixedSize { batch, records: n } => !pointwise && batch == 2 && n == records,
+        Sampling::PoissonPairs { records: n, .. } => !pointwise && n == records,
+        _ => false,
     };
-    if found == expected { Ok(()) } else { Err(format!("{found:?} is not {expected:?}")) }
+    if fits && law == Law::Gaussian { Ok(()) } else { Err(format!("{found:?} does not fit")) }
+}
+
+/// Whether the plan draws the pairs that the certificate says.
+pub(super) fn fits_plan(sampling: Sampling, plan: &Plan) -> bool {
+    match (sampling, plan.expected_pairs()) {
+        (Sampling::PoissonPairs { expected_pairs, .. }, Some(planned)) => {
+            expected_pairs.to_bits() == planned.to_bits()
+        }
+        (Sampling::PoissonPairs { .. }, None) => false,
+        (_, planned) => planned.is_none(),
+    }
+}
+
+/// The most terms a step adds up: 1, or as many kept pairs as have a chance above 2⁻¹¹².
+pub(super) fn most_terms(sampling: Sampling) -> Result<f64, String> {
+    match sampling {
+        Sampling::PoissonPairs { records, expected_pairs } => {
+            Binomial::of_pairs(records, expected_pairs).map(|law| law.largest()).map_err(|e| e.to_string())
+        }
+        _ => Ok(1.0),
+    }
 }
 
 fn composition(
@@ -70,7 +107,11 @@ fn composition(
     let epsilon = Epsilon::new(certificate.claim.epsilon).map_err(|e| text(&e))?;
     let found = delta_value(&event, epsilon).map_err(|e| text(&e))? + certificate.sampler_delta;
     let claimed = certificate.claim.delta;
-    if found <= claimed * (1.0 + VALUE_TOLERANCE) && found >= claimed * (1.0 - CALIBRATION_SLACK) {
+    let slack = match sampling {
+        Sampling::PoissonPairs { .. } => MIXTURE_SLACK,
+        _ => CALIBRATION_SLACK,
+    };
+    if found <= claimed * (1.0 + VALUE_TOLERANCE) && found >= claimed * (1.0 - slack) {
         return Ok(());
     }
     Err(format!("δ is {claimed:e}, recomputed {found:e}"))

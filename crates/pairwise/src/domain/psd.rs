@@ -27,6 +27,30 @@ pub(crate) fn project_eigenvalues(matrix: &mut [f64], map: impl FnOnce(&mut [f64
     }
 }
 
+/// The rows √λ_k·u_k of a symmetric matrix with eigenvalues λ and eigenvectors u: (x − y)ᵀW(x − y) is the squared Euclidean
+/// distance of the mapped points. Negative eigenvalues count as 0, the nearest metric; a matrix with non-finite entries maps
+/// everything to 0.
+///
+/// # Panics
+/// If the number of entries is not a square: a mistake of the caller.
+pub fn metric_map(matrix: &[f64]) -> Vec<f64> {
+    let d = side(matrix.len());
+    let given = MatRef::from_row_major_slice(matrix, d, d);
+    let symmetric = Mat::from_fn(d, d, |i, j| 0.5 * (given[(i, j)] + given[(j, i)]));
+    let Ok(eigen) = symmetric.self_adjoint_eigen(Side::Lower) else {
+        return vec![0.0; d * d];
+    };
+    let (values, vectors) = (eigen.S(), eigen.U());
+    // The longest directions first.
+    (0..d)
+        .rev()
+        .flat_map(|k| {
+            let root = larger(values[k], 0.0).sqrt();
+            (0..d).map(move |i| root * vectors[(i, k)])
+        })
+        .collect()
+}
+
 /// Moves `values` to the nearest point with entries of at least 0 and sum of at most `total`.
 ///
 /// Cut off at 0; if the sum is still too large, subtract the one θ for which Σ(v − θ)₊ = total, found by going

@@ -78,3 +78,17 @@ fn norm_is_rounded_up_and_zero_only_at_zero() {
     assert!(norm_up(&[3.0, 4.0]) > 5.0 && norm_up(&[3.0, 4.0]) < 5.0 + 1e-13);
     assert!(norm_up(&[f64::NAN]).is_nan());
 }
+
+#[test]
+fn mapped_points_are_as_far_apart_as_the_metric_says() {
+    let metric = [2.0, 0.5, 0.5, 1.0];
+    let map = metric_map(&metric);
+    let (x, y): ([f64; 2], [f64; 2]) = ([0.3, -0.8], [-0.4, 0.1]);
+    let to = |p: [f64; 2]| [map[0] * p[0] + map[1] * p[1], map[2] * p[0] + map[3] * p[1]];
+    let (a, b) = (to(x), to(y));
+    let found = (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
+    let v = [x[0] - y[0], x[1] - y[1]];
+    let expected = 2.0 * v[0] * v[0] + v[0] * v[1] + v[1] * v[1];
+    assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    assert!(metric_map(&[-1.0, 0.0, 0.0, 4.0]).iter().map(|v| v * v).sum::<f64>() - 4.0 < 1e-12);
+}

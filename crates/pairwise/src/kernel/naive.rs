@@ -9,17 +9,18 @@ pub fn gradient<E: Element>(problem: Problem, records: &Records<E>, w: &[f64]) -
     let n = records.len();
     let mut sum = vec![0.0; w.len()];
     let mut term = vec![0.0; w.len()];
+    let constants = problem.constants_within(Problem::norm(w));
     let mut add = |term: &[f64]| sum.iter_mut().zip(term).for_each(|(s, t)| *s += t);
     if let Objective::Pointwise { .. } = problem.objective() {
         for i in 0..n {
-            record_gradient(problem, records, i, w, &mut term);
+            record_gradient(problem, &constants, records, i, w, &mut term);
             add(&term);
         }
         return mean(sum, n as f64);
     }
     for i in 0..n {
         for j in (0..n).filter(|j| *j != i) {
-            pair_gradient(problem, records, (i, j), w, &mut term);
+            pair_gradient(problem, &constants, records, (i, j), w, &mut term);
             add(&term);
         }
     }

@@ -1,14 +1,16 @@
 //! The gradient of one term, for stochastic steps: O(d) for scores, O(d²) for metrics.
 
 use super::rows::score;
-use crate::{Element, Objective, Problem, RankingForm, Records};
+use crate::{Constants, Element, Objective, Problem, RankingForm, Records};
 
-/// Sets `out` to the gradient of the ordered pair (i, j). Pairs without a loss, and i = j, give 0.
+/// Sets `out` to the gradient of the ordered pair (i, j). Pairs without a loss, and i = j, give 0. Slopes are cut off at the
+/// range of `constants`, which must be the ones that the caller's sensitivity rests on.
 ///
 /// # Panics
 /// For pointwise objectives, which have no pairs, and if `out` has the wrong length: mistakes of the caller.
 pub fn pair_gradient<E: Element>(
     problem: Problem,
+    constants: &Constants,
     records: &Records<E>,
     (i, j): (usize, usize),
     w: &[f64],
@@ -30,7 +32,7 @@ pub fn pair_gradient<E: Element>(
             }
             // The difference of two computed scores: a function of each record and w.
             let margin = scale * (score(a, w) - score(b, w));
-            let steepness = problem.constants_within(Problem::norm(w)).cut_off(loss.steepness(margin));
+            let steepness = constants.cut_off(loss.steepness(margin));
             for ((value, x), y) in out.iter_mut().zip(a).zip(b) {
                 *value = -steepness * scale * (x.wide() - y.wide());
             }
@@ -38,7 +40,7 @@ pub fn pair_gradient<E: Element>(
         Objective::Metric { loss } => {
             let v: Vec<f64> = a.iter().zip(b).map(|(x, y)| x.wide() - y.wide()).collect();
             let slope = loss.slope(quadratic_form(&v, w), same_class(first, second));
-            let slope = problem.constants_within(Problem::norm(w)).cut_off(slope);
+            let slope = constants.cut_off(slope);
             for (row, x) in out.chunks_exact_mut(v.len()).zip(&v) {
                 row.iter_mut().zip(&v).for_each(|(value, y)| *value = slope * x * y);
             }
@@ -47,12 +49,13 @@ pub fn pair_gradient<E: Element>(
     }
 }
 
-/// Sets `out` to the gradient of record i.
+/// Sets `out` to the gradient of record i, its slope cut off at the range of `constants`.
 ///
 /// # Panics
 /// For pairwise objectives: a mistake of the caller.
 pub fn record_gradient<E: Element>(
     problem: Problem,
+    constants: &Constants,
     records: &Records<E>,
     i: usize,
     w: &[f64],
@@ -62,7 +65,7 @@ pub fn record_gradient<E: Element>(
         panic!("a pairwise objective has no gradient of one record");
     };
     let slope = loss.slope(score(records.row(i), w), loss.read_target(records.targets()[i]));
-    let slope = problem.constants_within(Problem::norm(w)).cut_off(slope);
+    let slope = constants.cut_off(slope);
     for (value, x) in out.iter_mut().zip(records.row(i)) {
         *value = slope * x.wide();
     }

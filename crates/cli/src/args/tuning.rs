@@ -1,0 +1,147 @@
+//! Public choices of the problem and the plan.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use pairdp_learn::{
+    Average, Calibration, DomainKind, Law, LossKind, Paper, PlanKind, Settings, Shuffle, Task,
+};
+use pairdp_pairwise::RankingForm;
+use serde::de::DeserializeOwned;
+
+/// What may be said about how to learn; everything has a default.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "How to learn")]
+pub(crate) struct Tuning {
+    /// What to learn
+    #[arg(long, value_name = "TASK", default_value = "ranking",
+        value_parser = named::<Task>(&["ranking", "metric", "classification", "regression"]))]
+    pub(crate) task: Task,
+    /// How: noise in gradients (noisy-*, online-pair) or on results
+    #[arg(long, value_name = "NAME", default_value = "noisy-gd", value_parser = named::<PlanKind>(&[
+        "noisy-gd", "noisy-sgd", "online-pair", "output-gd", "output-sgd", "phased-gd", "localized-sgd",
+        "offline-pair", "matching-sgd"]))]
+    pub(crate) algorithm: PlanKind,
+    /// The loss [default: logistic, or squared for regression]
+    #[arg(long, value_name = "LOSS",
+        value_parser = named::<LossKind>(&["logistic", "hinge", "squared", "q-hinge", "q-norm"]))]
+    pub(crate) loss: Option<LossKind>,
+    /// Exponent of the q-hinge and q-norm losses, between 1 and 2
+    #[arg(long, value_name = "Q", default_value_t = 1.5, allow_negative_numbers = true)]
+    pub(crate) q: f64,
+    /// Add half this times the squared norm of the parameters
+    #[arg(long, value_name = "L", default_value_t = 0.0, allow_negative_numbers = true)]
+    pub(crate) ridge: f64,
+    /// Longer feature vectors are scaled down to this norm (κ)
+    #[arg(long, value_name = "K", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(crate) feature_bound: f64,
+    /// Where parameters live
+    #[arg(long, value_name = "SET", default_value = "ball",
+        value_parser = named::<DomainKind>(&["ball", "whole", "psd-ball", "psd-nuclear"]))]
+    pub(crate) domain: DomainKind,
+    /// They stay within this norm [default: 20; 3 for losses that grow steeper; 10 for metrics]
+    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    pub(crate) radius: Option<f64>,
+    /// Labels are known to everyone: neighbouring tables differ in features only
+    #[arg(long)]
+    pub(crate) public_labels: bool,
+    /// Rankers: a pair counts once, or twice at twice the margin, as some papers have it
+    #[arg(long, value_name = "FORM", default_value = "indicator",
+        value_parser = named::<RankingForm>(&["indicator", "symmetric"]))]
+    pub(crate) form: RankingForm,
+    /// Steps to take [default: by the algorithm, from n, the number of features and the budget]
+    #[arg(long, value_name = "T")]
+    pub(crate) steps: Option<u32>,
+    /// Step size [default: by the algorithm]
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    pub(crate) step_size: Option<f64>,
+    /// Which iterates become the model [default: by the algorithm]
+    #[arg(long, value_name = "WHICH", value_parser = named::<Average>(&["last", "second-half", "all"]))]
+    pub(crate) average: Option<Average>,
+    /// Which noise [default: the one with the least root mean square; Laplace for δ = 0]
+    #[arg(long, value_name = "NOISE", value_parser = mechanism())]
+    pub(crate) mechanism: Option<Noise>,
+    /// noisy-sgd: one secret uniform pair a step, or every pair kept secretly and independently
+    #[arg(long, value_name = "LAW", default_value = "uniform-pair",
+        value_parser = ["uniform-pair", "poisson-pairs"])]
+    pub(crate) sampling: String,
+    /// poisson-pairs: so many pairs a step in the mean
+    #[arg(long, value_name = "M", default_value_t = 8.0, allow_negative_numbers = true)]
+    pub(crate) expected_pairs: f64,
+    #[command(flatten)]
+    pub(crate) order: Order,
+    /// Proved noise, or a paper's printed formula with the ε it really gives
+    #[arg(long, value_name = "WHOSE", default_value = "certified",
+        value_parser = named::<Calibration>(&["certified", "literal"]))]
+    pub(crate) calibration: Calibration,
+    /// Whose formula, where more than one paper has one
+    #[arg(long, value_name = "NAME",
+        value_parser = named::<Paper>(&["yang", "kang", "xue", "bassily", "wang"]))]
+    pub(crate) paper: Option<Paper>,
+}
+
+/// The public order of records.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct Order {
+    /// How public indices follow one another
+    #[arg(long, value_name = "LAW", default_value = "reshuffled",
+        value_parser = named::<Shuffle>(&["with-replacement", "fixed-permutation", "reshuffled"]))]
+    pub(crate) order: Shuffle,
+    /// Their public seed, which never reaches the noise [default: drawn afresh]
+    #[arg(long, value_name = "SEED")]
+    pub(crate) order_seed: Option<u64>,
+}
+
+/// A noise that was asked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Noise {
+    /// The quietest.
+    Auto,
+    /// This one.
+    Law(Law),
+}
+
+impl Tuning {
+    /// The choices that were typed.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            task: self.task,
+            algorithm: self.algorithm,
+            loss: self.loss,
+            q: self.q,
+            ridge: self.ridge,
+            feature_bound: self.feature_bound,
+            domain: self.domain,
+            radius: self.radius,
+            public_labels: self.public_labels,
+            form: self.form,
+            steps: self.steps,
+            step_size: self.step_size,
+            average: self.average,
+            mechanism: match self.mechanism {
+                None | Some(Noise::Auto) => None,
+                Some(Noise::Law(law)) => Some(law),
+            },
+            expected_pairs: (self.sampling == "poisson-pairs").then_some(self.expected_pairs),
+            shuffle: self.order.order,
+            order_seed: self.order.order_seed,
+            calibration: self.calibration,
+            paper: self.paper,
+        }
+    }
+}
+
+/// One of the names that a type has in files.
+fn named<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+    names: &'static [&'static str],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(serde_json::Value::String(name)))
+}
+
+fn mechanism() -> impl TypedValueParser<Value = Noise> {
+    PossibleValuesParser::new(["auto", "gaussian", "laplace", "knorm"]).map(|name| match name.as_str() {
+        "gaussian" => Noise::Law(Law::Gaussian),
+        "laplace" => Noise::Law(Law::Laplace),
+        "knorm" => Noise::Law(Law::Euclidean),
+        _ => Noise::Auto,
+    })
+}

@@ -1,0 +1,94 @@
+use crate::args::Plan;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use pairdp_learn::{Explained, Mechanism, Prepared, explain};
+use pairdp_units::Budget;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failure> {
+    let budget = Budget::new(arguments.epsilon, arguments.delta)?;
+    let settings = arguments.tuning.settings();
+    let (records, features) = (arguments.records, arguments.features);
+    if arguments.explain {
+        let rows = explain(settings.problem()?, records, features, budget);
+        printer.result(&table(&rows), &json!({ "algorithms": rows }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Prepared { problem, plan, budget, as_printed } = settings.prepare(records, features, budget)?;
+    let mechanism = Mechanism::calibrate(problem, plan, records, features, budget)?;
+    let (what, sigma) = match &mechanism {
+        Mechanism::Gradients(gradients) => {
+            ("noise in the first gradient over all pairs", gradients.release_at(0.0)?.sigma)
+        }
+        Mechanism::Sampled(sampled) => ("noise in the gradient of each secret sample", sampled.sigma()),
+        Mechanism::Online(online) => ("noise in the gradient of each arrival", online.sigma()),
+        Mechanism::Output(output) => ("noise on the result (of the first phase)", output.phases()[0].sigma),
+    };
+    let text = format!(
+        "{} with {} steps of size {:.4}, {}\n{what}: scale {sigma:.6}\nprivate at {budget}",
+        plan.algorithm().name(),
+        plan.steps(),
+        plan.step_size(),
+        plan.law().name(),
+    );
+    let object = json!({ "plan": plan, "problem": problem, "sigma": sigma, "epsilon": budget.epsilon,
+        "delta": budget.delta, "as_printed": as_printed });
+    printer.result(&text, &object);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The papers' comparison tables with numbers in them.
+fn table(rows: &[Explained]) -> String {
+    let mut text = format!(
+        "{:<14} {:>8} {:>10} {:>10} {:>11} {:>11} {:>7} {:>10} {:>8}  {}\n",
+        "algorithm",
+        "steps",
+        "step size",
+        "noise",
+        "scale",
+        "as printed",
+        "ratio",
+        "gradients",
+        "excess",
+        "printed by"
+    );
+    let number = |value: Option<f64>, digits: usize| value.map_or("–".into(), |v| format!("{v:.digits$}"));
+    for row in rows {
+        if let Some(refused) = &row.refused {
+            let _ = writeln!(text, "{:<14} {refused}", row.algorithm.name());
+            continue;
+        }
+        let law = row.law.name().split('/').next().unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{:<14} {:>8} {:>10.5} {:>10} {:>11.6} {:>11} {:>7} {:>10.2e} {:>8}  {}",
+            row.algorithm.name(),
+            row.steps,
+            row.step_size,
+            law.rsplit('-').next().unwrap_or(law),
+            row.sigma,
+            number(row.printed_sigma, 6),
+            number(row.ratio, 2),
+            row.gradients,
+            number(row.excess_risk, 3),
+            standing(row),
+        );
+    }
+    text.push_str(
+        "\nscale: of the noise in a gradient at the edge of the domain, or on the (first) result. ratio: printed over\n\
+         ours, in root mean square. gradients: of pairs, by the definition. excess: bound on the expected excess risk.",
+    );
+    text
+}
+
+fn standing(row: &Explained) -> String {
+    use pairdp_stability::printed::Standing;
+    let Some(paper) = row.paper else { return String::new() };
+    match row.standing {
+        Some(Standing::Holds) | None => paper.name().to_owned(),
+        Some(Standing::Unproven(because)) => format!("{} (unproven: {because})", paper.name()),
+        Some(Standing::Refused(because)) => format!("{} (NOT private: {because})", paper.name()),
+    }
+}

@@ -1,0 +1,77 @@
+//! What all descents share: the step, and which iterates are kept.
+
+use crate::Average;
+use pairdp_pairwise::Problem;
+use serde::{Deserialize, Serialize};
+
+/// w, and the running sum of the iterates that count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Iterates {
+    #[serde(rename = "step")]
+    taken: u32,
+    current: Vec<f64>,
+    sum: Vec<f64>,
+}
+
+/// A descent's public numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    pub(crate) problem: Problem,
+    pub(crate) steps: u32,
+    pub(crate) step_size: f64,
+    pub(crate) average: Average,
+}
+
+impl Iterates {
+    /// Starts at given parameters.
+    pub(crate) fn from(start: &[f64]) -> Self {
+        Self { taken: 0, current: start.to_vec(), sum: vec![0.0; start.len()] }
+    }
+
+    /// Where the next gradient is taken.
+    pub(crate) fn current(&self) -> &[f64] {
+        &self.current
+    }
+
+    /// Steps taken.
+    pub(crate) fn taken(&self) -> u32 {
+        self.taken
+    }
+
+    /// w ← Π(w − η(gradient + λw)).
+    pub(crate) fn step(&mut self, pace: &Pace, gradient: &[f64]) {
+        let (rate, ridge) = (pace.step_size, pace.problem.ridge());
+        for (value, slope) in self.current.iter_mut().zip(gradient) {
+            *value -= rate * (slope + ridge * *value);
+        }
+        pace.problem.domain().project(&mut self.current);
+        self.taken += 1;
+        if self.taken + pace.average.kept(pace.steps) > pace.steps {
+            self.sum.iter_mut().zip(&self.current).for_each(|(sum, value)| *sum += value);
+        }
+    }
+
+    /// Whether it has the shape of another.
+    pub(crate) fn fits(&self, other: &Self) -> bool {
+        self.current.len() == other.current.len() && self.sum.len() == other.sum.len()
+    }
+
+    /// Goes on from a result.
+    pub(crate) fn replace(&mut self, result: Vec<f64>) {
+        self.current = result;
+        self.taken += 1;
+    }
+
+    /// Where it is.
+    pub(crate) fn into_current(self) -> Vec<f64> {
+        self.current
+    }
+
+    /// The mean of the iterates that count.
+    pub(crate) fn finish(self, pace: &Pace) -> Vec<f64> {
+        let kept = f64::from(pace.average.kept(pace.steps));
+        let mut mean: Vec<f64> = self.sum.into_iter().map(|sum| sum / kept).collect();
+        pace.problem.domain().project(&mut mean);
+        mean
+    }
+}

@@ -1,0 +1,24 @@
+//! One pass, each record against all before it, with noise in every gradient.
+
+use super::Pace;
+use crate::checkpoint::Journal;
+use crate::{Curator, LearnError};
+use pairdp_noise::Source;
+
+/// w ← Π(w − η·(noisy mean gradient of the next record's pairs + λw)), from w = 0.
+///
+/// # Reference
+/// The online learners after Huai et al. (2020), reconstructed; the noise is our own.
+pub(crate) fn online_pair<S: Source>(
+    curator: &mut Curator<S>,
+    pace: &Pace,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<f64>, LearnError> {
+    let mut iterates = journal.resume(curator)?;
+    while iterates.taken() < pace.steps {
+        let gradient = curator.noisy_arrival(iterates.current())?;
+        iterates.step(pace, &gradient);
+        journal.record(curator, &iterates)?;
+    }
+    Ok(iterates.finish(pace))
+}

@@ -1,0 +1,136 @@
+//! Interrupted runs go on where they were.
+//!
+//! A checkpoint holds the public state after so many releases: parameters, running sums, the terms of each release. It is a
+//! function of what was released, so writing it releases nothing more. It never holds the key of the noise, nor anything
+//! of the descents that the curator runs on its side.
+//!
+//! # Guarantee
+//! A run that is killed and goes on makes, in all that ever leaves the process, exactly the releases of its mechanism: those
+//! of the checkpoint are not made again, and those after it died with the process, unseen, so that the noise drawn in
+//! their place is the first that anybody sees. A checkpoint of another mechanism is refused.
+//!
+//! # Assumptions
+//! The store replaces a checkpoint as a whole or not at all, and nobody reads the memory of the process. Whoever decides when
+//! to kill a run must not see what it has not yet stored.
+
+use crate::algorithm::Iterates;
+use crate::certificate::GradientRelease;
+use crate::{Certificate, Curator, LearnError, Plan};
+use pairdp_noise::Source;
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+const FORMAT: &str = "pairdp-checkpoint/1";
+
+/// Where checkpoints are kept.
+pub trait Store {
+    /// The last one saved, if any.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    fn load(&mut self) -> std::io::Result<Option<String>>;
+
+    /// Replaces it, durably and as a whole.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    fn save(&mut self, text: &str) -> std::io::Result<()>;
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Checkpoint {
+    format: String,
+    /// What was being run: the certificate as it stands, without its releases.
+    mechanism: String,
+    made: u32,
+    iterates: Iterates,
+    releases: Vec<GradientRelease>,
+}
+
+/// Saves checkpoints as a run proceeds, not more often than it is told to.
+pub struct Journal<'a> {
+    store: Option<&'a mut dyn Store>,
+    interval: Duration,
+    saved: Option<Instant>,
+    resumed: u32,
+}
+
+impl<'a> Journal<'a> {
+    /// Saves nothing.
+    pub fn none() -> Self {
+        Self { store: None, interval: Duration::MAX, saved: None, resumed: 0 }
+    }
+
+    /// Saves to a store, at most once in each interval.
+    pub fn to(store: &'a mut dyn Store, interval: Duration) -> Self {
+        Self { store: Some(store), interval, saved: None, resumed: 0 }
+    }
+
+    /// Releases that an earlier process had made.
+    pub fn resumed(&self) -> u32 {
+        self.resumed
+    }
+
+    /// The public order that an interrupted run followed: the one to plan with, unless another was asked for.
+    ///
+    /// # Errors
+    /// [`LearnError`] when the checkpoint cannot be read.
+    pub fn order_seed(&mut self) -> Result<Option<u64>, LearnError> {
+        let Some(store) = &mut self.store else {
+            return Ok(None);
+        };
+        let Some(text) = store.load().map_err(LearnError::Store)? else {
+            return Ok(None);
+        };
+        let checkpoint: Checkpoint = serde_json::from_str(&text).map_err(|_| LearnError::Checkpoint)?;
+        let (_, plan): (Certificate, Plan) =
+            serde_json::from_str(&checkpoint.mechanism).map_err(|_| LearnError::Checkpoint)?;
+        Ok(Some(plan.order().seed))
+    }
+
+    /// The state to go on from: that of a checkpoint, or the start.
+    pub(crate) fn resume<S: Source>(&mut self, curator: &mut Curator<S>) -> Result<Iterates, LearnError> {
+        self.saved = Some(Instant::now());
+        let start = Iterates::from(&vec![0.0; curator.parameters()]);
+        let Some(store) = &mut self.store else {
+            return Ok(start);
+        };
+        let Some(text) = store.load().map_err(LearnError::Store)? else {
+            return Ok(start);
+        };
+        let checkpoint: Checkpoint = serde_json::from_str(&text).map_err(|_| LearnError::Checkpoint)?;
+        let same = checkpoint.format == FORMAT && checkpoint.mechanism == curator.fingerprint()?;
+        if !same || checkpoint.made != checkpoint.iterates.taken() || !checkpoint.iterates.fits(&start) {
+            return Err(LearnError::Checkpoint);
+        }
+        curator.restore(checkpoint.made, checkpoint.releases)?;
+        self.resumed = checkpoint.made;
+        Ok(checkpoint.iterates)
+    }
+
+    /// Notes a release that was made.
+    pub(crate) fn record<S: Source>(
+        &mut self,
+        curator: &Curator<S>,
+        iterates: &Iterates,
+    ) -> Result<(), LearnError> {
+        let Some(store) = &mut self.store else {
+            return Ok(());
+        };
+        if self.saved.is_some_and(|saved| saved.elapsed() < self.interval) {
+            return Ok(());
+        }
+        let checkpoint = Checkpoint {
+            format: FORMAT.into(),
+            mechanism: curator.fingerprint()?,
+            made: curator.made(),
+            iterates: iterates.clone(),
+            releases: curator.releases().to_vec(),
+        };
+        let text = serde_json::to_string(&checkpoint).map_err(|_| LearnError::Checkpoint)?;
+        store.save(&text).map_err(LearnError::Store)?;
+        self.saved = Some(Instant::now());
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! Training and using models.
+
+use crate::error::{refused, shape};
+use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
+use pairdp_data::{Encoding, Table};
+use pairdp_learn::{
+    BaselineModel, LearnError, Predictor, Prepared, PrivateModel, Settings, baseline, explain, train, verify,
+};
+use pairdp_noise::Secure;
+use pairdp_pairwise::{Records, measure};
+use pairdp_units::Budget;
+use pyo3::prelude::*;
+
+/// Trains a private model and returns its file's text. `settings` is a JSON object of public choices, `encoding` one of
+/// public rules for the columns; `targets` are ±1, class numbers, or numbers within ±1.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn fit(
+    py: Python<'_>,
+    rows: PyReadonlyArray2<'_, f64>,
+    targets: PyReadonlyArray1<'_, f64>,
+    ranges: Vec<[f64; 2]>,
+    settings: &str,
+    epsilon: f64,
+    delta: f64,
+) -> PyResult<String> {
+    let budget = Budget::new(epsilon, delta).map_err(refused)?;
+    let settings = read_settings(settings)?;
+    let problem = settings.problem().map_err(refused)?;
+    let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
+    let table = encode(&encoding, &rows)?;
+    let targets = targets.as_slice().map_err(|_| shape("targets must be contiguous"))?.to_vec();
+    let fit = move || -> Result<PrivateModel, LearnError> {
+        let Prepared { plan, budget, as_printed, .. } =
+            settings.prepare(table.rows, table.columns, budget)?;
+        let records = Records::with_targets(table.features, table.columns, targets, problem.feature_bound())?;
+        let (parameters, certificate) =
+            train(problem, plan, budget, records, Secure::from_os()?)?.into_parts();
+        let predictor = Predictor {
+            task: settings.task,
+            encoding,
+            label: None,
+            feature_bound: problem.feature_bound(),
+            parameters,
+        };
+        let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
+        model.as_printed = as_printed;
+        Ok(model)
+    };
+    py.detach(fit).map_err(refused)?.to_json().map_err(refused)
+}
+
+/// Descends over all pairs without privacy and returns the model file's text.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn fit_baseline(
+    py: Python<'_>,
+    rows: PyReadonlyArray2<'_, f64>,
+    targets: PyReadonlyArray1<'_, f64>,
+    ranges: Vec<[f64; 2]>,
+    settings: &str,
+) -> PyResult<String> {
+    use pairdp_learn::{Average, Plan, PlanKind};
+    let settings = read_settings(settings)?;
+    let problem = settings.problem().map_err(refused)?;
+    let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
+    let table = encode(&encoding, &rows)?;
+    let targets = targets.as_slice().map_err(|_| shape("targets must be contiguous"))?.to_vec();
+    let fit = move || -> Result<BaselineModel, LearnError> {
+        let plan = Plan::new(
+            PlanKind::NoisyGd,
+            settings.steps.unwrap_or(300),
+            settings.step_size.unwrap_or(Plan::longest_step(problem, table.rows)),
+            settings.average.unwrap_or(Average::Last),
+        )?;
+        let records = Records::with_targets(table.features, table.columns, targets, problem.feature_bound())?;
+        let parameters = baseline::descend(baseline::Baseline::Gd, problem, plan, &records)?;
+        let feature_bound = problem.feature_bound();
+        Ok(BaselineModel::new(Predictor {
+            task: settings.task,
+            encoding,
+            label: None,
+            feature_bound,
+            parameters,
+        }))
+    };
+    py.detach(fit).map_err(refused)?.to_json().map_err(refused)
+}
+
+/// What training would do for a table of public size: a JSON object with the plan, the noise and the budget.
+#[pyfunction]
+pub(crate) fn plan(
+    records: usize,
+    features: usize,
+    settings: &str,
+    epsilon: f64,
+    delta: f64,
+) -> PyResult<String> {
+    let budget = Budget::new(epsilon, delta).map_err(refused)?;
+    let prepared = read_settings(settings)?.prepare(records, features, budget).map_err(refused)?;
+    let Prepared { problem, plan, budget, as_printed } = prepared;
+    let object = serde_json::json!({ "problem": problem, "plan": plan, "epsilon": budget.epsilon,
+        "delta": budget.delta, "as_printed": as_printed });
+    Ok(object.to_string())
+}
+
+/// All algorithms side by side, as JSON.
+#[pyfunction]
+pub(crate) fn explain_plan(
+    records: usize,
+    features: usize,
+    settings: &str,
+    epsilon: f64,
+    delta: f64,
+) -> PyResult<String> {
+    let budget = Budget::new(epsilon, delta).map_err(refused)?;
+    let problem = read_settings(settings)?.problem().map_err(refused)?;
+    serde_json::to_string(&explain(problem, records, features, budget)).map_err(|e| shape(&e.to_string()))
+}
+
+/// The score of every row.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn score_rows<'py>(
+    py: Python<'py>,
+    model: &str,
+    rows: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let predictor = read_predictor(model)?;
+    let table = encode(&predictor.encoding, &rows)?;
+    Ok(PyArray1::from_vec(py, py.detach(|| predictor.scores(&table))))
+}
+
+/// Every row mapped to where Euclidean distance is the metric's.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn embed_rows<'py>(
+    py: Python<'py>,
+    model: &str,
+    rows: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let predictor = read_predictor(model)?;
+    let table = encode(&predictor.encoding, &rows)?;
+    let (n, d) = (table.rows, table.columns);
+    PyArray1::from_vec(py, py.detach(|| predictor.embed(&table))).reshape([n, d])
+}
+
+fn read_settings(text: &str) -> PyResult<Settings> {
+    serde_json::from_str(text).map_err(|error| shape(&format!("settings: {error}")))
+}
+
+fn read_predictor(model: &str) -> PyResult<Predictor> {
+    match BaselineModel::from_json(model) {
+        Ok(model) => Ok(model.predictor),
+        Err(_) => Ok(PrivateModel::from_json(model).map_err(refused)?.predictor),
+    }
+}
+
+/// Every relation of the certificate: name, formula, and what failed if anything did.
+#[pyfunction]
+pub(crate) fn verify_model(model: &str) -> PyResult<Vec<(&'static str, &'static str, Option<String>)>> {
+    let model = PrivateModel::from_json(model).map_err(refused)?;
+    Ok(verify(&model).checks.into_iter().map(|c| (c.name, c.relation, c.failure)).collect())
+}
+
+/// The area under the ROC curve, or `None` with one class only.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn auc(
+    scores: PyReadonlyArray1<'_, f64>,
+    positive: PyReadonlyArray1<'_, bool>,
+) -> PyResult<Option<f64>> {
+    match (scores.as_slice(), positive.as_slice()) {
+        (Ok(scores), Ok(positive)) if scores.len() == positive.len() => Ok(measure::auc(scores, positive)),
+        _ => Err(shape("scores and labels must be contiguous and of one length")),
+    }
+}
+
+fn encode(encoding: &Encoding, rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Table> {
+    let cells = rows.as_slice().map_err(|_| shape("rows must be C-contiguous"))?;
+    let columns = rows.as_array().ncols();
+    encoding.encode_matrix(cells, columns).map_err(|message| shape(&message))
+}
