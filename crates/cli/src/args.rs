@@ -101,6 +101,9 @@ pub(crate) struct Train {
     /// Save the public state of the run here, and go on from it if it was interrupted; removed at the end
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
+    /// Save it not more often than every so many seconds
+    #[arg(long, value_name = "S", default_value_t = 1.0, requires = "checkpoint")]
+    pub(crate) checkpoint_every: f64,
     #[command(flatten)]
     pub(crate) tuning: Tuning,
 }

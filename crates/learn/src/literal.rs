@@ -149,35 +149,48 @@ fn delivered(public: Public, sigma: f64) -> Result<f64, LearnError> {
     let mechanism = Mechanism::calibrate(problem, plan, records, features, budget)?;
     let per_release =
         |distance: f64, bits: u32| up_by(distance / sigma + Law::Gaussian.rounding(p, bits), 4.0);
-    let releases = match &mechanism {
+    let samples = match &mechanism {
         Mechanism::Output(output) => output.phases().len() as f64 * p as f64,
         _ => f64::from(plan.steps()) * (p as f64 + 1.0),
     };
-    // The samplers' share of δ grows with ε: a share for a generous ε covers it.
-    let share = delta_share(larger(4.0 * budget.epsilon.get(), 50.0), releases);
-    let delta = Delta::new(down_by(budget.delta.get() - share, 2.0))
-        .map_err(|_| LearnError::DeltaTooSmall(budget))?;
-    let epsilon = match &mechanism {
-        Mechanism::Gradients(gradients) => {
-            let release = gradients.release_at(problem.domain().radius())?;
-            let one = per_release(release.sensitivity + 2.0 * release.kernel_error, gradients.lattice_bits());
-            gaussian::epsilon(delta, up_by(one * f64::from(plan.steps()).sqrt(), 4.0))?
-        }
-        Mechanism::Sampled(sampled) => {
-            let one =
-                per_release(sampled.sensitivity() + 2.0 * sampled.gradient_error(), sampled.lattice_bits());
-            let event = sampled_event(sampled.sampling(), plan.steps(), down_by(1.0 / one, 2.0))?;
-            epsilon_for(&event, delta)?.0
-        }
-        Mechanism::Output(output) => {
-            // Printed noise shrinks with the step size of a phase as its sensitivity does.
-            let first = output.phases()[0];
-            let worst = output.phases().iter().fold(0.0, |worst, phase| {
-                larger(worst, phase.sensitivity * first.step_size / phase.step_size)
-            });
-            gaussian::epsilon(delta, per_release(worst, output.lattice_bits()))?
-        }
-        Mechanism::Online(_) => return Err(LearnError::NotPrinted("`online-pair`")),
+    let at = |delta: Delta| -> Result<f64, LearnError> {
+        let epsilon = match &mechanism {
+            Mechanism::Gradients(gradients) => {
+                let release = gradients.release_at(problem.domain().radius())?;
+                let one =
+                    per_release(release.sensitivity + 2.0 * release.kernel_error, gradients.lattice_bits());
+                gaussian::epsilon(delta, up_by(one * f64::from(plan.steps()).sqrt(), 4.0))?
+            }
+            Mechanism::Sampled(sampled) => {
+                let one = per_release(
+                    sampled.sensitivity() + 2.0 * sampled.gradient_error(),
+                    sampled.lattice_bits(),
+                );
+                let event = sampled_event(sampled.sampling(), plan.steps(), down_by(1.0 / one, 2.0))?;
+                epsilon_for(&event, delta)?.0
+            }
+            Mechanism::Output(output) => {
+                // Printed noise shrinks with the step size of a phase as its sensitivity does.
+                let first = output.phases()[0];
+                let worst = output.phases().iter().fold(0.0, |worst, phase| {
+                    larger(worst, phase.sensitivity * first.step_size / phase.step_size)
+                });
+                gaussian::epsilon(delta, per_release(worst, output.lattice_bits()))?
+            }
+            Mechanism::Online(_) => return Err(LearnError::NotPrinted("`online-pair`")),
+        };
+        Ok(up_by(larger(epsilon.get(), 1e-9), 8.0))
     };
-    Ok(up_by(larger(epsilon.get(), 1e-9), 8.0))
+    // The samplers' share of δ grows with ε: raise it until it covers the ε that comes out.
+    let mut assumed = budget.epsilon.get();
+    loop {
+        let share = delta_share(assumed, samples);
+        let delta = Delta::new(down_by(budget.delta.get() - share, 2.0))
+            .map_err(|_| LearnError::DeltaTooSmall(budget))?;
+        let found = at(delta)?;
+        if found <= assumed {
+            return Ok(found);
+        }
+        assumed = 1.001 * found;
+    }
 }

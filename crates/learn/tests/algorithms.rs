@@ -271,24 +271,3 @@ fn a_curator_answers_its_own_queries() {
         assert_eq!(curator.noisy_result(&[0.0; D]).is_ok(), algorithm.perturbs_output());
     }
 }
-
-/// The papers' settings: n = 1000, T = 100, (1, 1e−6), bipartite logistic in the symmetric form, κ = B = 1.
-#[test]
-fn noise_is_several_times_smaller_than_printed() {
-    let objective = Objective::Ranking { form: RankingForm::Symmetric, loss: MarginLoss::Logistic };
-    let problem = Problem::new(objective, Domain::Ball { radius: 1.0 }, 1.0).unwrap();
-    let plan = Plan::new(PlanKind::NoisyGd, 100, 0.1, Average::Last).unwrap();
-    let budget = Budget::new(1.0, 1e-6).unwrap();
-    let Mechanism::Gradients(gradients) = Mechanism::calibrate(problem, plan, 1000, 10, budget).unwrap()
-    else {
-        panic!("not gradients");
-    };
-    // At the worst iterate of the domain, so that the comparison is like for like.
-    let sigma = gradients.release_at(1.0).unwrap().sigma;
-    let g = problem.constants().gradient_bound;
-    let kang = 8.0 * g * (100.0 * 1e6_f64.ln()).sqrt() / 1000.0;
-    assert!(kang / sigma > 3.4, "{}", kang / sigma);
-    // What Xue et al.'s Algorithm 2 needs with its own sensitivity 4G/n and exact composition.
-    let xue = 4.0 * g * 10.0 / 1000.0 / 0.236_70;
-    assert!(xue / sigma > 1.99, "{}", xue / sigma);
-}

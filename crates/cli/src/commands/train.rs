@@ -14,9 +14,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How often the public state of a run is saved, if it is.
-const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
-
 pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Failure> {
     // Everything that can be refused is refused before a record is read.
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
@@ -27,8 +24,14 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     if let Some(path) = &arguments.checkpoint {
         files::check_writable(path)?;
     }
+    let interval = Duration::try_from_secs_f64(arguments.checkpoint_every).map_err(|_| {
+        Failure::refused(
+            format!("checkpoints every {} seconds are not possible", arguments.checkpoint_every),
+            "give a number of seconds of at least 0",
+        )
+    })?;
     let mut journal = match &mut file {
-        Some(file) => Journal::to(file, CHECKPOINT_INTERVAL),
+        Some(file) => Journal::to(file, interval),
         None => Journal::none(),
     };
     let model = train_file(&arguments.data, &schema, budget, &settings, &mut journal)?;

@@ -86,8 +86,8 @@ fn every_number_of_a_certificate_is_tied_down() {
             if path == "/certificate/records" && options.contains("localized") {
                 continue;
             }
-            // δ of pairs kept independently is recomputed to 2 %.
-            let fine = if options.contains("poisson-pairs") { 0.03 } else { 0.001 };
+            // δ of sampled gradients is recomputed to 2 %.
+            let fine = if options.contains("noisy-sgd") { 0.03 } else { 0.001 };
             for factor in [0.5, 1.0 - fine, 1.0 + fine, 2.0] {
                 workplace.write("changed.json", &changed(&model, path, factor).to_string());
                 let verify = workplace.run("verify changed.json");

@@ -112,3 +112,27 @@ fn drawing_uses_the_scale_of_the_lattice() {
     let variance = noise.iter().map(|n| (*n as f64).powi(2)).sum::<f64>() / 40_000.0;
     assert!((variance.sqrt() / f64::from(1 << 20) - 1.0).abs() < 0.02);
 }
+
+/// The quick rounding is the rounding of the standard library.
+#[test]
+fn rounding_is_to_nearest_with_ties_to_even() {
+    let lattice = Lattice::new(65_536.0, 16).unwrap();
+    let mut x = 0.5_f64;
+    while x < 1e14 {
+        for value in [x, -x, x + 0.5, x * 1.000_001, x + 0.25, (x / 2.0).floor() + 0.5] {
+            #[expect(clippy::cast_possible_truncation, reason = "at most 2⁴⁶")]
+            let expected = if value.abs() < MAGNITUDE {
+                value.round_ties_even() as i64
+            } else {
+                value.signum() as i64 * (1 << 46)
+            };
+            assert_eq!(lattice.round(value), expected, "{value}");
+        }
+        x *= 1.7;
+    }
+    for (value, expected) in
+        [(f64::NAN, 0), (f64::INFINITY, 1 << 46), (f64::NEG_INFINITY, -(1 << 46)), (-0.0, 0)]
+    {
+        assert_eq!(lattice.round(value), expected);
+    }
+}
