@@ -5,6 +5,7 @@
 
 mod descent;
 mod iterates;
+mod moments;
 mod noisy_gd;
 mod noisy_sgd;
 mod online_pair;
@@ -13,6 +14,7 @@ mod phases;
 pub use descent::phase_result;
 pub(crate) use descent::{Descent, mean_against, pair_term};
 pub(crate) use iterates::{Iterates, Pace};
+pub(crate) use moments::moments;
 pub(crate) use noisy_gd::noisy_gd;
 pub(crate) use noisy_sgd::noisy_sgd;
 pub(crate) use online_pair::online_pair;

@@ -3,9 +3,9 @@
 use crate::mechanism::Phase;
 use crate::mechanism::{Mechanism, Public};
 use crate::order::Order;
-use crate::packing;
 use crate::plan::{Average, PlanKind};
 use pairdp_accountant::event::Sampling;
+use pairdp_pairwise::moments::Weights;
 use pairdp_pairwise::{Problem, kernel};
 use pairdp_units::{Adjacency, ReplaceOne};
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,19 @@ pub enum Released {
         /// The descents.
         phases: Vec<Phase>,
     },
+    /// One noisy release of moments.
+    Moments {
+        /// How much of each statistic a record's vector has.
+        weights: Weights,
+        /// How far one record can move the exact moments.
+        sensitivity: f64,
+        /// How far computed moments can be from the exact ones.
+        error: f64,
+        /// The ratio of the release.
+        ratio: f64,
+        /// Scale of the noise.
+        sigma: f64,
+    },
 }
 
 /// One noisy gradient over all pairs.
@@ -167,6 +180,13 @@ impl Certificate {
                 ratio: m.ratio(),
                 phases: m.phases().to_vec(),
             },
+            Mechanism::Moments(m) => Released::Moments {
+                weights: m.weights(),
+                sensitivity: m.sensitivity(),
+                error: m.error(),
+                ratio: m.ratio(),
+                sigma: m.sigma(),
+            },
         };
         let score_bound = problem.feature_bound() * problem.domain().radius();
         Self {
@@ -178,7 +198,7 @@ impl Certificate {
             },
             records,
             features,
-            parameters: packing::coordinates(problem, features),
+            parameters: mechanism.coordinates(),
             // A ridge is public and cancels between neighbours; only descents whose results are released rest on it.
             problem: if plan.algorithm().perturbs_output() { problem } else { problem.without_ridge() },
             score_bound: score_bound.is_finite().then_some(score_bound),

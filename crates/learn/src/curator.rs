@@ -8,7 +8,7 @@ use crate::{Certificate, LearnError, Mechanism, packing};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::kernel::{self, Par};
-use pairdp_pairwise::{Constants, Objective, Problem, Records};
+use pairdp_pairwise::{Constants, Objective, Problem, Records, moments};
 
 /// Owns the records and answers noisy queries, as many as its mechanism states and no more.
 ///
@@ -197,9 +197,25 @@ impl<S: Source> Curator<S> {
         Ok(noisy)
     }
 
+    /// The moments of features and label, with noise.
+    ///
+    /// # Errors
+    /// As [`Curator::noisy_gradient`].
+    pub fn noisy_moments(&mut self) -> Result<Vec<f64>, LearnError> {
+        let Mechanism::Moments(mechanism) = &self.mechanism else {
+            return Err(LearnError::WrongQuery("moments"));
+        };
+        let (lattice, weights) = (mechanism.lattice()?, mechanism.weights());
+        count(&mut self.made, 1)?;
+        let noise = self.draw(&lattice);
+        let mut released = moments::query(weights, &self.records, Par::Parallel);
+        lattice.release_in_place(&mut released, &noise);
+        Ok(released)
+    }
+
     fn draw(&mut self, lattice: &Lattice) -> Vec<i64> {
-        let public = self.public();
-        public.plan.law().draw(lattice, &mut self.source, public.coordinates())
+        let (law, coordinates) = (self.public().plan.law(), self.mechanism.coordinates());
+        law.draw(lattice, &mut self.source, coordinates)
     }
 
     fn release(&self, lattice: &Lattice, query: Vec<f64>, noise: &[i64]) -> Vec<f64> {
@@ -223,10 +239,7 @@ impl<S: Source> Curator<S> {
     /// Counts releases that an earlier process made.
     pub(crate) fn restore(&mut self, made: u32, releases: Vec<GradientRelease>) -> Result<(), LearnError> {
         let listed = matches!(self.mechanism, Mechanism::Gradients(_));
-        let most = match &self.mechanism {
-            Mechanism::Output(output) => u32::try_from(output.phases().len()).unwrap_or(u32::MAX),
-            _ => self.public().plan.steps(),
-        };
+        let most = self.mechanism.releases();
         if self.made != 0 || made > most || releases.len() != if listed { made as usize } else { 0 } {
             return Err(LearnError::Checkpoint);
         }

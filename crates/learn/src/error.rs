@@ -73,7 +73,7 @@ pub enum LearnError {
     NotPrinted(&'static str),
     /// A printed formula that does not give what it claims.
     #[error(
-        "as printed by {paper} this is not certified: {because} (σ = {sigma:.4} really gives ε = {delivered:.4}, not {claimed})"
+        "as printed by {paper} this is not certified: {because} (claimed ε = {claimed}; for this loss σ = {sigma:.4} gives ε = {delivered:.4}, which the claim does not show)"
     )]
     PrintedRefused {
         /// Whose formula.

@@ -80,6 +80,7 @@ fn one(
         Mechanism::Sampled(sampled) => sampled.sigma(),
         Mechanism::Online(online) => online.sigma(),
         Mechanism::Output(output) => output.phases()[0].sigma,
+        Mechanism::Moments(moments) => moments.sigma(),
     };
     let law = plan.law();
     Ok(Explained {
@@ -111,6 +112,7 @@ fn gradients(problem: Problem, plan: Plan, records: usize, mechanism: &Mechanism
     let whole = |n: f64| if pointwise { n } else { n * (n - 1.0) };
     match (plan.algorithm(), mechanism) {
         (PlanKind::NoisyGd | PlanKind::OutputGd, _) => steps * whole(n),
+        (PlanKind::Moments, _) => n,
         (PlanKind::NoisySgd, _) => steps * plan.expected_pairs().unwrap_or(1.0),
         (PlanKind::OnlinePair | PlanKind::OfflinePair, _) => n * (n - 1.0) / 2.0,
         (PlanKind::OutputSgd, _) if !pointwise => steps * (steps + 1.0) / 2.0,
@@ -141,6 +143,7 @@ fn excess_risk(
         Mechanism::Sampled(_) | Mechanism::Online(_) => {
             totals::noisy_pair_sgd(&setting, start, constants.pair_difference, noise)
         }
+        Mechanism::Moments(_) => return Err(LearnError::NoProof("the excess risk of `moments`")),
         Mechanism::Output(output) if output.phases().len() > 1 => {
             let phases: Vec<PhaseOutcome> = output
                 .phases()

@@ -40,7 +40,7 @@ pub use error::LearnError;
 pub use explain::{Explained, explain};
 pub use law::Law;
 pub use literal::{AsPrinted, Paper, as_printed};
-pub use mechanism::{Gradients, Mechanism, Online, Output, Phase, Sampled};
+pub use mechanism::{Gradients, Mechanism, Moments, Online, Output, Phase, Sampled};
 pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
 pub use order::{Order, Shuffle};
 pub use plan::{Average, Plan, PlanKind};

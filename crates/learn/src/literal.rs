@@ -177,7 +177,9 @@ fn delivered(public: Public, sigma: f64) -> Result<f64, LearnError> {
                 });
                 gaussian::epsilon(delta, per_release(worst, output.lattice_bits()))?
             }
-            Mechanism::Online(_) => return Err(LearnError::NotPrinted("`online-pair`")),
+            Mechanism::Online(_) | Mechanism::Moments(_) => {
+                return Err(LearnError::NotPrinted("this algorithm"));
+            }
         };
         Ok(up_by(larger(epsilon.get(), 1e-9), 8.0))
     };

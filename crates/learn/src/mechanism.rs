@@ -1,12 +1,14 @@
 //! What will be released, stated before any record is read.
 
 mod gradients;
+mod moments;
 mod online;
 mod output;
 pub(crate) mod path;
 mod sampled;
 
 pub use gradients::Gradients;
+pub use moments::Moments;
 pub use online::Online;
 pub use output::{Output, Phase};
 pub use sampled::Sampled;
@@ -29,6 +31,8 @@ pub enum Mechanism {
     Online(Online),
     /// Noisy results of descents without noise.
     Output(Output),
+    /// One noisy release of moments.
+    Moments(Moments),
 }
 
 impl Mechanism {
@@ -51,6 +55,7 @@ impl Mechanism {
             PlanKind::NoisyGd => Self::Gradients(Gradients::calibrate(public)?),
             PlanKind::NoisySgd => Self::Sampled(Sampled::calibrate(public)?),
             PlanKind::OnlinePair => Self::Online(Online::calibrate(public)?),
+            PlanKind::Moments => Self::Moments(Moments::calibrate(public)?),
             _ => Self::Output(Output::calibrate(public)?),
         })
     }
@@ -62,6 +67,23 @@ impl Mechanism {
             Self::Sampled(sampled) => sampled.common(),
             Self::Online(online) => online.common(),
             Self::Output(output) => output.common(),
+            Self::Moments(moments) => moments.common(),
+        }
+    }
+
+    /// Coordinates of a release.
+    pub(crate) fn coordinates(&self) -> usize {
+        match self {
+            Self::Moments(moments) => moments.weights().coordinates(self.common().public.features),
+            _ => self.common().public.coordinates(),
+        }
+    }
+
+    /// Releases that the mechanism makes in all.
+    pub(crate) fn releases(&self) -> u32 {
+        match self {
+            Self::Output(output) => u32::try_from(output.phases().len()).unwrap_or(u32::MAX),
+            _ => self.common().public.plan.steps(),
         }
     }
 
@@ -72,6 +94,7 @@ impl Mechanism {
             Self::Sampled(sampled) => sampled.lattice_bits(),
             Self::Online(online) => online.lattice_bits(),
             Self::Output(output) => output.lattice_bits(),
+            Self::Moments(moments) => moments.lattice_bits(),
         }
     }
 }

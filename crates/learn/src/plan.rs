@@ -29,11 +29,13 @@ pub enum PlanKind {
     OfflinePair,
     /// Disjoint pairs, a fresh matching every pass, noise on the result.
     MatchingSgd,
+    /// One noisy release of first and second moments, solved for the weights.
+    Moments,
 }
 
 impl PlanKind {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::NoisyGd,
         Self::NoisySgd,
         Self::OnlinePair,
@@ -43,6 +45,7 @@ impl PlanKind {
         Self::LocalizedSgd,
         Self::OfflinePair,
         Self::MatchingSgd,
+        Self::Moments,
     ];
 
     /// The name on the command line and in certificates.
@@ -57,6 +60,7 @@ impl PlanKind {
             Self::LocalizedSgd => "localized-sgd",
             Self::OfflinePair => "offline-pair",
             Self::MatchingSgd => "matching-sgd",
+            Self::Moments => "moments",
         }
     }
 
@@ -72,17 +76,20 @@ impl PlanKind {
 
     /// Whether noise is added to results of descents rather than to gradients.
     pub fn perturbs_output(self) -> bool {
-        !matches!(self, Self::NoisyGd | Self::NoisySgd | Self::OnlinePair)
+        !matches!(self, Self::NoisyGd | Self::NoisySgd | Self::OnlinePair | Self::Moments)
     }
 
     /// Whether the number of records decides the number of steps: one pass, or one in each part.
     pub fn has_fixed_steps(self) -> bool {
-        matches!(self, Self::OnlinePair | Self::OfflinePair | Self::PhasedGd | Self::LocalizedSgd)
+        matches!(
+            self,
+            Self::OnlinePair | Self::OfflinePair | Self::PhasedGd | Self::LocalizedSgd | Self::Moments
+        )
     }
 
     /// Whether steps follow a public [`Order`].
     pub fn has_order(self) -> bool {
-        !matches!(self, Self::NoisyGd | Self::NoisySgd | Self::OutputGd)
+        !matches!(self, Self::NoisyGd | Self::NoisySgd | Self::OutputGd | Self::Moments)
     }
 }
 

@@ -1,7 +1,7 @@
 //! From a plan to a model.
 
-use crate::algorithm::{Pace, noisy_gd, noisy_sgd, online_pair, phases};
-use crate::{Certificate, Curator, Journal, LearnError, Mechanism, Plan, PlanKind};
+use crate::algorithm::{Pace, moments as solve_moments, noisy_gd, noisy_sgd, online_pair, phases};
+use crate::{Certificate, Curator, Journal, LearnError, Mechanism, Plan};
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::{Problem, Records};
 use pairdp_units::Budget;
@@ -89,17 +89,14 @@ pub fn train_with<S: Source>(
     journal: &mut Journal<'_>,
 ) -> Result<Trained<S::Claim>, LearnError> {
     let mechanism = Mechanism::calibrate(problem, plan, records.len(), records.columns(), budget)?;
-    let releases = match &mechanism {
-        Mechanism::Output(output) => u32::try_from(output.phases().len()).unwrap_or(u32::MAX),
-        _ => plan.steps(),
-    };
-    let mut curator = Curator::open(records, mechanism, source)?;
+    let mut curator = Curator::open(records, mechanism.clone(), source)?;
     let pace = Pace { problem, steps: plan.steps(), step_size: plan.step_size(), average: plan.average() };
-    let parameters = match plan.algorithm() {
-        PlanKind::NoisyGd => noisy_gd(&mut curator, &pace, journal)?,
-        PlanKind::NoisySgd => noisy_sgd(&mut curator, &pace, journal)?,
-        PlanKind::OnlinePair => online_pair(&mut curator, &pace, journal)?,
-        _ => phases(&mut curator, releases, journal)?,
+    let parameters = match &mechanism {
+        Mechanism::Gradients(_) => noisy_gd(&mut curator, &pace, journal)?,
+        Mechanism::Sampled(_) => noisy_sgd(&mut curator, &pace, journal)?,
+        Mechanism::Online(_) => online_pair(&mut curator, &pace, journal)?,
+        Mechanism::Output(_) => phases(&mut curator, mechanism.releases(), journal)?,
+        Mechanism::Moments(moments) => solve_moments(&mut curator, moments)?,
     };
     Ok(Trained { parameters, certificate: curator.statement(), claim: PhantomData })
 }

@@ -7,6 +7,7 @@
 
 mod formulas;
 mod gradients;
+mod moments;
 mod online;
 mod output;
 mod paths;
@@ -82,6 +83,7 @@ pub fn verify(model: &PrivateModel) -> Verdict {
         Released::SampledGradients { .. } => sampled::relations(certificate, law),
         Released::Online { .. } => online::relations(certificate, law),
         Released::Output { .. } => output::relations(certificate, law),
+        Released::Moments { .. } => moments::relations(certificate, law),
     });
     let check = |(name, relation, outcome): Relation| Check { name, relation, failure: outcome.err() };
     Verdict { checks: relations.into_iter().map(check).collect() }
@@ -105,6 +107,7 @@ fn vocabulary(certificate: &Certificate) -> Result<(), String> {
         Released::SampledGradients { .. } => certificate.algorithm == PlanKind::NoisySgd,
         Released::Online { .. } => certificate.algorithm == PlanKind::OnlinePair,
         Released::Output { .. } => certificate.algorithm.perturbs_output(),
+        Released::Moments { .. } => certificate.algorithm == PlanKind::Moments,
     };
     if fits { Ok(()) } else { Err(format!("`{}` does not release this", certificate.algorithm.name())) }
 }
@@ -173,6 +176,7 @@ fn sampler(certificate: &Certificate, law: Law) -> Result<(), String> {
         Released::SampledGradients { steps, .. } => f64::from(*steps) * (p + 1.0),
         Released::Online { steps, .. } => f64::from(*steps) * p,
         Released::Output { phases, .. } => phases.len() as f64 * each,
+        Released::Moments { .. } => each,
     };
     let expected = (1.0 + certificate.claim.epsilon.exp()) * samples * 2.0_f64.powi(-100);
     close("δ_s", certificate.sampler_delta, expected, TOLERANCE)
@@ -188,6 +192,7 @@ fn plan(model: &PrivateModel) -> Result<(), String> {
             Released::SampledGradients { steps, sampling, .. } => {
                 *steps == plan.steps() && sampled::fits_plan(*sampling, plan)
             }
+            Released::Moments { .. } => plan.steps() == 1,
             Released::Online { steps, order, .. } => *steps == plan.steps() && *order == plan.order(),
             Released::Output { order, average, phases, .. } => {
                 let rate =
@@ -225,6 +230,9 @@ fn lattice(certificate: &Certificate, law: Law) -> Result<(), String> {
                 / (sensitivity * noise_multiplier)
         }
         Released::Online { sigma, .. } => formulas::largest_term(problem, radius) / sigma,
+        Released::Moments { weights, sensitivity, error, ratio, .. } => {
+            moments::largest(*weights, problem.feature_bound()) * ratio / (norm * (sensitivity + 2.0 * error))
+        }
         Released::Output { ratio, phases, .. } => phases
             .iter()
             .map(|phase| formulas::travel(certificate, phase) * ratio / (norm * phase.sensitivity))

@@ -47,6 +47,7 @@ fn plan(algorithm: PlanKind, step_size: f64, n: usize, steps: u32) -> Plan {
         PlanKind::OnlinePair | PlanKind::OfflinePair => n - 1,
         PlanKind::PhasedGd => n,
         PlanKind::LocalizedSgd => halves.iter().map(|size| size - 1).sum(),
+        PlanKind::Moments => 1,
         _ => steps as usize,
     };
     let average = if algorithm == PlanKind::OfflinePair { Average::Last } else { Average::SecondHalf };
@@ -62,7 +63,8 @@ fn is_known_refusal(problem: Problem, plan: Plan, message: &str) -> bool {
     );
     let phased = matches!(plan.algorithm(), PlanKind::PhasedGd | PlanKind::LocalizedSgd);
     let gradients = matches!(plan.algorithm(), PlanKind::OnlinePair | PlanKind::NoisySgd);
-    (pointwise && of_pairs && message.contains("learns from pairs"))
+    (plan.algorithm() == PlanKind::Moments && message.contains("other than two classes"))
+        || (pointwise && of_pairs && message.contains("learns from pairs"))
         || (pointwise && plan.expected_pairs().is_some() && message.contains("learns from pairs"))
         || (plan.algorithm().perturbs_output()
             && problem.domain().is_psd()
@@ -269,5 +271,6 @@ fn a_curator_answers_its_own_queries() {
         assert_eq!(curator.noisy_sample(&[0.0; D], &mut out).is_ok(), algorithm == PlanKind::NoisySgd);
         assert_eq!(curator.noisy_arrival(&[0.0; D]).is_ok(), algorithm == PlanKind::OnlinePair);
         assert_eq!(curator.noisy_result(&[0.0; D]).is_ok(), algorithm.perturbs_output());
+        assert_eq!(curator.noisy_moments().is_ok(), algorithm == PlanKind::Moments);
     }
 }

@@ -4,7 +4,7 @@
 
 mod psd;
 
-pub use psd::metric_map;
+pub use psd::{metric_map, solve_ridge};
 
 use pairdp_units::directed::{larger, up_by};
 use serde::{Deserialize, Serialize};

@@ -12,13 +12,14 @@ mod domain;
 pub mod kernel;
 mod loss;
 pub mod measure;
+pub mod moments;
 mod problem;
 mod records;
 mod sensitivity;
 
 pub use clip::clip_row;
 pub use constants::{Constants, Regularity};
-pub use domain::{Domain, metric_map};
+pub use domain::{Domain, metric_map, solve_ridge};
 pub use loss::{MarginLoss, MetricLoss, PointLoss};
 pub use problem::{Labels, Objective, Problem, ProblemError, RankingForm};
 pub use records::{Element, Records, RecordsError};

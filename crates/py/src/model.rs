@@ -26,8 +26,8 @@ pub(crate) fn fit(
 ) -> PyResult<String> {
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
     let settings = read_settings(settings)?;
-    let problem = settings.problem().map_err(refused)?;
     let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
+    let problem = settings.problem(encoding.dimension()).map_err(refused)?;
     let table = encode(&encoding, &rows)?;
     let targets = targets.as_slice().map_err(|_| shape("targets must be contiguous"))?.to_vec();
     let fit = move || -> Result<PrivateModel, LearnError> {
@@ -62,8 +62,8 @@ pub(crate) fn fit_baseline(
 ) -> PyResult<String> {
     use pairdp_learn::{Average, Plan, PlanKind};
     let settings = read_settings(settings)?;
-    let problem = settings.problem().map_err(refused)?;
     let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
+    let problem = settings.problem(encoding.dimension()).map_err(refused)?;
     let table = encode(&encoding, &rows)?;
     let targets = targets.as_slice().map_err(|_| shape("targets must be contiguous"))?.to_vec();
     let fit = move || -> Result<BaselineModel, LearnError> {
@@ -114,7 +114,7 @@ pub(crate) fn explain_plan(
     delta: f64,
 ) -> PyResult<String> {
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
-    let problem = read_settings(settings)?.problem().map_err(refused)?;
+    let problem = read_settings(settings)?.problem(features).map_err(refused)?;
     serde_json::to_string(&explain(problem, records, features, budget)).map_err(|e| shape(&e.to_string()))
 }
 

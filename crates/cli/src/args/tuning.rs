@@ -6,6 +6,7 @@ use pairdp_learn::{
     Average, Calibration, DomainKind, Law, LossKind, Paper, PlanKind, Settings, Shuffle, Task,
 };
 use pairdp_pairwise::RankingForm;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 /// What may be said about how to learn; everything has a default.
@@ -16,11 +17,12 @@ pub(crate) struct Tuning {
     #[arg(long, value_name = "TASK", default_value = "ranking",
         value_parser = named::<Task>(&["ranking", "metric", "classification", "regression"]))]
     pub(crate) task: Task,
-    /// How: noise in gradients (noisy-*, online-pair) or on results
-    #[arg(long, value_name = "NAME", default_value = "noisy-gd", value_parser = named::<PlanKind>(&[
-        "noisy-gd", "noisy-sgd", "online-pair", "output-gd", "output-sgd", "phased-gd", "localized-sgd",
-        "offline-pair", "matching-sgd"]))]
-    pub(crate) algorithm: PlanKind,
+    /// How: noise in gradients (noisy-*, online-pair), on results, or on moments; auto chooses from n, the number of
+    /// features and the budget
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = named::<Choice>(&[
+        "auto", "noisy-gd", "noisy-sgd", "online-pair", "output-gd", "output-sgd", "phased-gd", "localized-sgd",
+        "offline-pair", "matching-sgd", "moments"]))]
+    pub(crate) algorithm: Choice,
     /// The loss [default: logistic, or squared for regression]
     #[arg(long, value_name = "LOSS",
         value_parser = named::<LossKind>(&["logistic", "hinge", "squared", "q-hinge", "q-norm"]))]
@@ -31,9 +33,9 @@ pub(crate) struct Tuning {
     /// Add half this times the squared norm of the parameters
     #[arg(long, value_name = "L", default_value_t = 0.0, allow_negative_numbers = true)]
     pub(crate) ridge: f64,
-    /// Longer feature vectors are scaled down to this norm (κ)
-    #[arg(long, value_name = "K", default_value_t = 1.0, allow_negative_numbers = true)]
-    pub(crate) feature_bound: f64,
+    /// Longer feature vectors are scaled down to this norm (κ) [default: 1, or 0.5 from 8 features on]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub(crate) feature_bound: Option<f64>,
     /// Where parameters live
     #[arg(long, value_name = "SET", default_value = "ball",
         value_parser = named::<DomainKind>(&["ball", "whole", "psd-ball", "psd-nuclear"]))]
@@ -91,6 +93,20 @@ pub(crate) struct Order {
     pub(crate) order_seed: Option<u64>,
 }
 
+/// An algorithm, or the word for none.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Choice {
+    Algorithm(PlanKind),
+    Auto(Auto),
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Auto {
+    Auto,
+}
+
 /// A noise that was asked for.
 #[derive(Clone, Copy)]
 pub(crate) enum Noise {
@@ -105,7 +121,10 @@ impl Tuning {
     pub(crate) fn settings(&self) -> Settings {
         Settings {
             task: self.task,
-            algorithm: self.algorithm,
+            algorithm: match self.algorithm {
+                Choice::Auto(_) => None,
+                Choice::Algorithm(algorithm) => Some(algorithm),
+            },
             loss: self.loss,
             q: self.q,
             ridge: self.ridge,

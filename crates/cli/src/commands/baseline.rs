@@ -39,8 +39,8 @@ pub(crate) fn train_file(
     method: Method,
 ) -> Result<BaselineModel, Failure> {
     check_label(settings.task, schema)?;
-    let problem = settings.problem()?;
     let encoding = Encoding::of(schema);
+    let problem = settings.problem(encoding.dimension())?;
     let table = Table::read_csv(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
     let longest = Plan::longest_step(problem, table.rows);
     let (steps, size) = match method {

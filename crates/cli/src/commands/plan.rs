@@ -12,7 +12,7 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
     let settings = arguments.tuning.settings();
     let (records, features) = (arguments.records, arguments.features);
     if arguments.explain {
-        let rows = explain(settings.problem()?, records, features, budget);
+        let rows = explain(settings.problem(features)?, records, features, budget);
         printer.result(&table(&rows), &json!({ "algorithms": rows }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -24,6 +24,7 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
         }
         Mechanism::Sampled(sampled) => ("noise in the gradient of each secret sample", sampled.sigma()),
         Mechanism::Online(online) => ("noise in the gradient of each arrival", online.sigma()),
+        Mechanism::Moments(moments) => ("noise on each moment", moments.sigma()),
         Mechanism::Output(output) => ("noise on the result (of the first phase)", output.phases()[0].sigma),
     };
     let text = format!(

@@ -95,8 +95,8 @@ pub(crate) fn train_file(
     journal: &mut Journal<'_>,
 ) -> Result<PrivateModel, Failure> {
     check_label(settings.task, schema)?;
-    let problem = settings.problem()?;
     let encoding = Encoding::of(schema);
+    let problem = settings.problem(encoding.dimension())?;
     let table = Table::read_csv(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
     let order_seed = settings.order_seed.or(journal.order_seed()?);
     let settings = Settings { order_seed, ..settings.clone() };

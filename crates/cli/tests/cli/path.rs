@@ -68,6 +68,8 @@ fn every_number_of_a_certificate_is_tied_down() {
         ("--algorithm localized-sgd --mechanism gaussian", 30),
         ("--algorithm offline-pair", 12),
         ("--algorithm matching-sgd", 12),
+        ("--algorithm moments", 12),
+        ("--algorithm moments --mechanism laplace", 12),
     ] {
         let train =
             workplace.run(&format!("train cohort.csv --epsilon 1 --delta 1e-6 {options} --out model.json"));

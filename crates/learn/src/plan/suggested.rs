@@ -67,6 +67,10 @@ impl Plan {
                 Self::new(algorithm, whole(records), one_pass(0.0), Average::SecondHalf)?
             }
             PlanKind::OfflinePair => Self::new(algorithm, whole(records - 1), one_pass(0.0), Average::Last)?,
+            PlanKind::Moments => {
+                let law = if budget.delta == Delta::PURE { Law::Laplace } else { Law::Gaussian };
+                return Ok(Self::new(algorithm, 1, 1.0, Average::Last)?.with_law(law));
+            }
             PlanKind::PhasedGd => {
                 let steps = realised::halving_phases(records, 1.0)?.iter().map(|phase| phase.n_steps).sum();
                 Self::new(algorithm, whole(steps), phase_rate(), Average::All)?

@@ -4,6 +4,7 @@
 //! Legend: κ bounds the features, Y the targets, r = `norm` the parameters; σ is the logistic function.
 
 use crate::Certificate;
+use crate::certificate::Released;
 use crate::mechanism::Phase;
 use pairdp_pairwise::{Labels, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm};
 
@@ -148,6 +149,10 @@ pub(super) fn packing_error(problem: Problem, norm: f64) -> f64 {
 /// d, or d(d + 1)/2 for a symmetric matrix.
 pub(super) fn coordinates(certificate: &Certificate) -> usize {
     let d = certificate.features;
+    if let Released::Moments { weights, .. } = certificate.released {
+        let matrix = if weights.second > 0.0 { d.saturating_mul(d.saturating_add(1)) / 2 } else { 0 };
+        return d.saturating_mul(2).saturating_add(1).saturating_add(matrix);
+    }
     match certificate.problem.objective() {
         Objective::Metric { .. } => d.saturating_mul(d.saturating_add(1)) / 2,
         _ => d,

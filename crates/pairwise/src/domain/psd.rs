@@ -51,6 +51,28 @@ pub fn metric_map(matrix: &[f64]) -> Vec<f64> {
         .collect()
 }
 
+/// (M₊ + λI)⁻¹b for a symmetric matrix M, its negative eigenvalues counted as 0, and λ > 0; 0 for what is not finite.
+///
+/// # Panics
+/// If the sizes do not fit: a mistake of the caller.
+pub fn solve_ridge(matrix: &[f64], ridge: f64, right: &[f64]) -> Vec<f64> {
+    let d = side(matrix.len());
+    assert_eq!(d, right.len(), "one entry for each row");
+    let given = MatRef::from_row_major_slice(matrix, d, d);
+    let symmetric = Mat::from_fn(d, d, |i, j| 0.5 * (given[(i, j)] + given[(j, i)]));
+    let Ok(eigen) = symmetric.self_adjoint_eigen(Side::Lower) else {
+        return vec![0.0; d];
+    };
+    let (values, vectors) = (eigen.S(), eigen.U());
+    let mut out = vec![0.0; d];
+    for k in 0..d {
+        let along: f64 = (0..d).map(|i| vectors[(i, k)] * right[i]).sum();
+        let factor = along / (larger(values[k], 0.0) + ridge);
+        (0..d).for_each(|i| out[i] += factor * vectors[(i, k)]);
+    }
+    out
+}
+
 /// Moves `values` to the nearest point with entries of at least 0 and sum of at most `total`.
 ///
 /// Cut off at 0; if the sum is still too large, subtract the one θ for which Σ(v − θ)₊ = total, found by going
