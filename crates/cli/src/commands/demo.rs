@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     let ceiling = train_baseline(&cohort, &schema, &tuning)?;
 
     printer.progress("scoring, evaluating and verifying …");
-    let test = Table::read_csv(&holdout, &Encoding::of(&schema), LabelUse::Read(schema.label()))?;
+    let test = Table::read(&holdout, &Encoding::of(&schema), LabelUse::Read(schema.label()))?;
     let scores = model.ranker.scores(&test);
     let lines: Vec<String> = scores.iter().map(ToString::to_string).collect();
     files::write(&scores_file, &format!("score\n{}\n", lines.join("\n")))?;
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
 fn train_baseline(cohort: &Path, schema: &Schema, tuning: &Tuning) -> Result<BaselineModel, Failure> {
     let problem = problem(tuning)?;
     let encoding = Encoding::of(schema);
-    let table = Table::read_csv(cohort, &encoding, LabelUse::Read(schema.label()))?;
+    let table = Table::read(cohort, &encoding, LabelUse::Read(schema.label()))?;
     let records =
         Records::with_targets(table.features, table.columns, table.targets, problem.feature_bound())?;
     let budget = Budget::new(EPSILON, DELTA)?;

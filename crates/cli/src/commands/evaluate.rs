@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &Evaluate, printer: &Printer) -> Result<ExitCode, F
             "train it with `pairdp train`, from a file with a schema",
         )
     })?;
-    let table = Table::read_csv(&arguments.data, &model.ranker.encoding, LabelUse::Read(label))?;
+    let table = Table::read(&arguments.data, &model.ranker.encoding, LabelUse::Read(label))?;
     let auc = measure::auc(&model.ranker.scores(&table), &table.positive()).ok_or_else(|| {
         Failure::refused(
             format!("{}: AUC needs a record of each class", arguments.data.display()),

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Failure> {
     let model = files::read_model(&arguments.model)?;
-    let table = Table::read_csv(&arguments.data, &model.ranker.encoding, LabelUse::Ignore)?;
+    let table = Table::read(&arguments.data, &model.ranker.encoding, LabelUse::Ignore)?;
     let mut text = String::from("score\n");
     for score in model.ranker.scores(&table) {
         let _ = writeln!(text, "{score}");

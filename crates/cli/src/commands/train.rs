@@ -8,7 +8,7 @@ use pairdp_noise::Secure;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_units::Budget;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Failure> {
@@ -57,7 +57,7 @@ pub(crate) fn train_file(
         ));
     }
     let encoding = Encoding::of(schema);
-    let table = Table::read_csv(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
+    let table = Table::read(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
     let plan = plan(problem, &table, budget, tuning)?;
     let records =
         Records::with_targets(table.features, table.columns, table.targets, problem.feature_bound())?;
@@ -101,7 +101,7 @@ fn find_schema(data: &Path, named: Option<&Path>) -> Result<Schema, Failure> {
     if let Some(path) = named {
         return Ok(Schema::read(path)?);
     }
-    let beside: PathBuf = data.with_extension("schema.toml");
+    let beside = files::schema_beside(data);
     if beside.is_file() {
         return Ok(Schema::read(&beside)?);
     }
