@@ -3,6 +3,7 @@
 //! With `--json` each result is one JSON object on a line; without, a row of a table.
 
 mod accountant;
+mod data;
 mod kernels;
 mod noise;
 mod report;
@@ -15,6 +16,7 @@ type Benchmark = (&'static str, &'static str, fn(&mut Report));
 
 const BENCHMARKS: &[Benchmark] = &[
     ("accountant", "noise for a budget and ε for a noise, beside dp-accounting", accountant::run),
+    ("data", "tables from files, next to reading their bytes", data::run),
     ("kernels", "gradients over all pairs, next to reading the table", kernels::run),
     ("noise", "safe noise a second, alone and next to unsafe noise", noise::run),
 ];
