@@ -4,6 +4,7 @@ pub(crate) mod account;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod predict;
+pub(crate) mod schema;
 pub(crate) mod simulate;
 pub(crate) mod train;
 pub(crate) mod verify;

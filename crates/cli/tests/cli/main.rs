@@ -7,3 +7,4 @@ mod common;
 mod path;
 mod refusals;
 mod repository;
+mod schema;
