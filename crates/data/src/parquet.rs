@@ -25,11 +25,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Records that are decoded at once.
 const BATCH: usize = 4096;
-/// Bounds on what a small file may claim to be. A record takes a bit at least, in any table worth learning from.
-const RECORDS_A_BYTE: u64 = 16;
+/// Bounds on what a small file may claim to be. A record takes two bits at least, in any table worth learning from;
+/// pages are about a megabyte.
+const RECORDS_A_BYTE: u64 = 4;
 const RECORDS_ANYWAY: u64 = 1_000_000;
-const UNPACKED_TIMES: i64 = 100;
-const UNPACKED_ANYWAY: i64 = 1 << 26;
+const UNPACKED_TIMES: i64 = 20;
+const UNPACKED_ANYWAY: i64 = 1 << 24;
 /// Groups of columns within groups: more would exhaust the stack of who reads them.
 const MOST_GROUPS: usize = 500;
 
@@ -470,7 +471,8 @@ fn check_pages(mut bytes: &[u8]) -> Option<bool> {
         let header = thrift::walk(bytes, &mut note)?;
         let length = usize::try_from(packed).ok()?;
         let limit = packed.saturating_mul(UNPACKED_TIMES).saturating_add(UNPACKED_ANYWAY);
-        if unpacked > limit || entries > unpacked {
+        // An entry takes four bytes at least, and more in memory.
+        if unpacked > limit || entries > unpacked / 4 {
             return None;
         }
         bytes = bytes.get(header..)?.get(length..)?;

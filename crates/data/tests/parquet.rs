@@ -176,3 +176,21 @@ fn files_that_are_no_parquet_are_refused() {
         assert!(message.contains(expected), "{message}");
     }
 }
+
+/// A reader that believed every claim would make room for it.
+#[test]
+fn claims_of_great_size_are_refused_or_fail_without_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    write(&path, 1, WriterProperties::builder().build());
+    let good = std::fs::read(&path).unwrap();
+    let started = std::time::Instant::now();
+    // Every place in turn, overwritten with what reads as a number of about two thousand million.
+    for at in 0..good.len() - 5 {
+        let mut bad = good.clone();
+        bad[at..at + 5].copy_from_slice(&[0xff, 0xff, 0xff, 0xff, 0x0f]);
+        std::fs::write(&path, &bad).unwrap();
+        let _ = read(&path, SCHEMA);
+    }
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
