@@ -1,4 +1,4 @@
-//! One command per chore: `cargo xtask test`, `cargo xtask bench NAME [--json]`.
+//! One command per chore: `cargo xtask test`, `cargo xtask bench NAME [--json]`, `cargo xtask fuzz TARGET`.
 
 mod test;
 
@@ -8,13 +8,15 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
 usage: cargo xtask test                    format, lints, docs, Rust tests, wheel, Python tests
-       cargo xtask bench NAME [--json]     a benchmark of crates/bench; without NAME, the list";
+       cargo xtask bench NAME [--json]     a benchmark of crates/bench; without NAME, the list
+       cargo xtask fuzz TARGET [--minutes M]   damaged inputs for a parser; without TARGET, the list";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.split_first() {
         Some((first, [])) if first == "test" => test::run(),
-        Some((first, rest)) if first == "bench" => bench(rest),
+        Some((first, rest)) if first == "bench" => program("pairdp-bench", rest),
+        Some((first, rest)) if first == "fuzz" => program("pairdp-fuzz", rest),
         _ => Err(anyhow::anyhow!("{USAGE}")),
     };
     match outcome {
@@ -26,9 +28,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Benchmarks live in a crate of their own, so that their dependencies never reach a user.
-fn bench(arguments: &[String]) -> Result<()> {
-    run(cargo().args(["run", "--quiet", "--release", "--package", "pairdp-bench", "--"]).args(arguments))
+/// Benchmarks and damaged inputs live in crates of their own, so that their dependencies never reach a user.
+fn program(package: &str, arguments: &[String]) -> Result<()> {
+    run(cargo().args(["run", "--quiet", "--release", "--package", package, "--"]).args(arguments))
 }
 
 /// The cargo that runs us, at the root of the workspace.

@@ -3,6 +3,7 @@
 //! With `--json` each result is one JSON object on a line; without, a row of a table.
 
 mod accountant;
+mod data;
 mod kernels;
 mod learn;
 mod noise;
@@ -16,6 +17,7 @@ type Benchmark = (&'static str, &'static str, fn(&mut Report));
 
 const BENCHMARKS: &[Benchmark] = &[
     ("accountant", "noise for a budget and ε for a noise, beside dp-accounting", accountant::run),
+    ("data", "tables from files, next to reading their bytes", data::run),
     ("kernels", "gradients over all pairs, next to reading the table", kernels::run),
     ("learn", "private descent, next to its gradients and without its noise", learn::run),
     ("noise", "safe noise a second, alone and next to unsafe noise", noise::run),

@@ -33,6 +33,14 @@ impl Report {
     }
 }
 
+impl Report {
+    /// A benchmark that could not be run.
+    #[expect(clippy::print_stderr, reason = "errors go to standard error")]
+    pub(crate) fn failed(error: &anyhow::Error) {
+        eprintln!("error: {error:#}");
+    }
+}
+
 /// What can be run.
 #[expect(clippy::print_stderr, reason = "help goes to standard error")]
 pub(crate) fn list(benchmarks: &[Benchmark]) {

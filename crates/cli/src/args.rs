@@ -27,18 +27,20 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Write a synthetic cohort and its schema
     Simulate(Simulate),
-    /// Train a private model from a CSV file
+    /// Train a private model from a table
     Train(Train),
     /// Train without privacy, to compare with
     Baseline(Baseline),
     /// What training would do and cost for a table of given size, before there is one
     Plan(Plan),
-    /// Apply a model to the rows of a CSV file
+    /// Apply a model to the rows of a table
     Predict(Predict),
-    /// Measure how good a model is on a labelled CSV file
+    /// Measure how good a model is on a labelled table
     Evaluate(Evaluate),
     /// Recompute a model's privacy certificate and say yes or no
     Verify(Verify),
+    /// Write or check what is publicly known about a table
+    Schema(Schema),
     /// What noisy releases cost, or how much noise a budget needs
     Account(Account),
 }
@@ -84,7 +86,7 @@ A schema holds public knowledge about the table, never numbers taken from it:
   name = \"sex\"
   categories = [\"female\", \"male\"]")]
 pub(crate) struct Train {
-    /// CSV file with a header
+    /// Table: .csv or .parquet with a header, .svm or .libsvm; text may be packed as .gz
     pub(crate) data: PathBuf,
     /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
     #[arg(long, value_name = "FILE")]
@@ -161,7 +163,7 @@ pub(crate) struct Plan {
 pub(crate) struct Predict {
     /// Model file
     pub(crate) model: PathBuf,
-    /// CSV file with the model's columns
+    /// Table with the model's columns
     pub(crate) data: PathBuf,
     /// CSV file to write [default: standard output]
     #[arg(long, value_name = "FILE")]
@@ -179,7 +181,7 @@ private records they are not protected, so keep them inside.")]
 pub(crate) struct Evaluate {
     /// Model file
     pub(crate) model: PathBuf,
-    /// CSV file with the model's columns and the label
+    /// Table with the model's columns and the label
     pub(crate) data: PathBuf,
 }
 
@@ -222,4 +224,38 @@ pub(crate) struct Account {
     /// δ
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) delta: f64,
+}
+
+#[derive(Args)]
+pub(crate) struct Schema {
+    #[command(subcommand)]
+    pub(crate) command: SchemaCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum SchemaCommand {
+    /// Write a schema to fill in, from the names of a table's columns alone
+    Init(SchemaInit),
+    /// Check that a schema fits a table, from the names of its columns alone; records are not read
+    Check(SchemaCheck),
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  pairdp schema init cohort.csv")]
+pub(crate) struct SchemaInit {
+    /// Table with a header: .csv, .csv.gz or .parquet
+    pub(crate) data: PathBuf,
+    /// Schema file to write [default: DATA with the ending .schema.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  pairdp schema check cohort.csv")]
+pub(crate) struct SchemaCheck {
+    /// Table: .csv, .csv.gz, .parquet, .svm or .libsvm
+    pub(crate) data: PathBuf,
+    /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
 }

@@ -6,6 +6,7 @@ pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod plan;
 pub(crate) mod predict;
+pub(crate) mod schema;
 pub(crate) mod simulate;
 pub(crate) mod train;
 pub(crate) mod verify;

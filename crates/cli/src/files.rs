@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use pairdp_data::DataError;
 use pairdp_learn::{BaselineModel, Predictor, PrivateModel};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes a file whole or not at all: an interrupted write leaves the old file as it was.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
@@ -44,6 +44,13 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
         return Err(Failure::refused(format!("{}: no such folder", folder.display()), "create it first"));
     }
     Ok(())
+}
+
+/// Where a table's schema is unless told: `cohort.schema.toml` for `cohort.csv` as for `cohort.csv.gz`.
+pub(crate) fn schema_beside(data: &Path) -> PathBuf {
+    let packed = data.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+    let data = if packed { data.with_extension("") } else { data.to_owned() };
+    data.with_extension("schema.toml")
 }
 
 /// Reads the file of a private model.

@@ -43,6 +43,7 @@ fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
         Command::Plan(arguments) => commands::plan::run(arguments, printer),
         Command::Predict(arguments) => commands::predict::run(arguments, printer),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments, printer),
+        Command::Schema(arguments) => commands::schema::run(arguments, printer),
         Command::Verify(arguments) => commands::verify::run(arguments, printer),
     }
 }

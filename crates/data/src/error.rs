@@ -20,12 +20,10 @@ pub enum DataError {
         path: PathBuf,
     },
     /// Too few rows to form a pair.
-    #[error("{}: training needs at least 2 records, the file has {records}", path.display())]
+    #[error("{}: training needs at least 2 records", path.display())]
     TooFewRecords {
         /// Which file.
         path: PathBuf,
-        /// Rows found.
-        records: usize,
     },
     /// A column of the schema is not in the header.
     #[error("{}: line 1: no column `{column}` in the header", path.display())]
@@ -44,16 +42,12 @@ pub enum DataError {
         column: String,
     },
     /// A row has too many or too few cells.
-    #[error("{}: line {line}: {found} cells where the header has {expected}", path.display())]
+    #[error("{}: line {line}: not as many cells as the header has", path.display())]
     RowWidth {
         /// Which file.
         path: PathBuf,
         /// Which line.
         line: u64,
-        /// Cells in the header.
-        expected: usize,
-        /// Cells in the row.
-        found: usize,
     },
     /// A cell is not what its column promises.
     #[error("{}: line {line}, column `{column}`: {what}", path.display())]
@@ -67,13 +61,73 @@ pub enum DataError {
         /// What is wrong, never the cell itself.
         what: CellProblem,
     },
-    /// The file is not CSV.
-    #[error("{}: line {line}: not valid CSV text", path.display())]
+    /// A cell of a file without lines is not what its column promises.
+    #[error("{}: record {record}, column `{column}`: {what}", path.display())]
+    Record {
+        /// Which file.
+        path: PathBuf,
+        /// Which record, from 1.
+        record: usize,
+        /// Which column.
+        column: String,
+        /// What is wrong, never the cell itself.
+        what: CellProblem,
+    },
+    /// A column of a Parquet file is of a type that is not read.
+    #[error("{}: column `{column}` is neither numbers nor text", path.display())]
+    ColumnType {
+        /// Which file.
+        path: PathBuf,
+        /// Which column.
+        column: String,
+    },
+    /// A column of a Parquet file is stored in a way that is not read.
+    #[error("{}: column `{column}` is stored in an encoding that is not read", path.display())]
+    ColumnEncoding {
+        /// Which file.
+        path: PathBuf,
+        /// Which column.
+        column: String,
+    },
+    /// A schema for a LIBSVM file names a column by something else than its index.
+    #[error("{}: column `{column}` of the schema is not an index, and a LIBSVM file has no other names", path.display())]
+    NotAnIndex {
+        /// Which file.
+        path: PathBuf,
+        /// Which column.
+        column: String,
+    },
+    /// The file's name does not say what it is.
+    #[error("{}: the ending of the name is none that is known", path.display())]
+    UnknownEnding {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A file without a header, where one is needed.
+    #[error("{}: a LIBSVM file has no header", path.display())]
+    NoHeader {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A line is not a record.
+    #[error("{}: line {line}: not a valid record", path.display())]
     Malformed {
         /// Which file.
         path: PathBuf,
         /// Which line.
         line: u64,
+    },
+    /// The file cannot be unpacked or decoded.
+    #[error("{}: the file is damaged or not of the kind that its name says", path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The table does not fit in memory.
+    #[error("{}: the table is too large to be read", path.display())]
+    TooLarge {
+        /// Which file.
+        path: PathBuf,
     },
     /// The schema file is not valid.
     #[error("{}: {what}", path.display())]
@@ -89,10 +143,16 @@ pub enum DataError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CellProblem {
-    /// Text, or nothing, where a number should be.
+    /// Nothing, where the schema has no default for it.
+    #[error("empty, and the schema says nothing of missing values")]
+    Missing,
+    /// Bytes that are not text.
+    #[error("not UTF-8 text")]
+    NotText,
+    /// Text where a number should be.
     #[error("not a number")]
     NotANumber,
-    /// Infinity or NaN.
+    /// Infinity.
     #[error("not a finite number")]
     NotFinite,
     /// A label that the schema does not name.
@@ -125,13 +185,40 @@ impl Hint for DataError {
             Self::MissingColumn { .. } => "names must match the schema's exactly, case included",
             Self::DuplicateColumn { .. } => "rename one of the two",
             Self::RowWidth { .. } => "quote cells that contain commas",
-            Self::Cell { what: CellProblem::UnknownLabel, .. } => {
-                "list every value under [label] in the schema: `positive` and `negative`, or `classes`"
+            Self::Cell { what, .. } | Self::Record { what, .. } => what.hint(),
+            Self::ColumnType { .. } => {
+                "store it as numbers or text: times as numbers, lists as columns of their own"
             }
-            Self::Cell { .. } => "fill or drop such rows, or leave the column out of the schema",
-            Self::Malformed { .. } => "save the table as UTF-8 CSV",
+            Self::ColumnEncoding { .. } => "write the file with plain or dictionary encoding",
+            Self::NotAnIndex { .. } => "name columns by their index: name = \"17\"",
+            Self::UnknownEnding { .. } => {
+                "tables end in .csv, .csv.gz, .parquet, .svm, .svm.gz, .libsvm or .libsvm.gz"
+            }
+            Self::NoHeader { .. } => {
+                "write the schema by hand, and name columns by their index: name = \"17\""
+            }
+            Self::Malformed { .. } => "quotes open and close around whole cells; text is UTF-8",
+            Self::Damaged { .. } => "write the file again",
+            Self::TooLarge { .. } => "list fewer columns and categories in the schema, or split the table",
             Self::Schema { .. } => "see `pairdp train --help` for an example of a schema",
         };
         Some(hint.into())
+    }
+}
+
+impl CellProblem {
+    fn hint(self) -> &'static str {
+        match self {
+            Self::UnknownLabel => {
+                "list every value under [label] in the schema: `positive` and `negative`, or `classes`"
+            }
+            Self::Missing => {
+                "drop such rows, or set `missing` for the column in the schema: a public value that stands for them"
+            }
+            Self::NotText => "save the table as UTF-8",
+            Self::NotANumber | Self::NotFinite => {
+                "fill or drop such rows, or leave the column out of the schema"
+            }
+        }
     }
 }

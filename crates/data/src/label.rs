@@ -1,7 +1,8 @@
 //! The label column: what a model learns to tell apart, or to predict.
 
-use crate::encoding::scale;
 use crate::error::CellProblem;
+use crate::number;
+use crate::rules::Scale;
 use crate::schema::{Kind, Scalar};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -78,10 +79,7 @@ impl Label {
                 .position(|class| same_value(cell, class))
                 .map(|class| class as f64)
                 .ok_or(CellProblem::UnknownLabel),
-            LabelKind::Range(range) => {
-                let value: f64 = cell.trim().parse().map_err(|_| CellProblem::NotANumber)?;
-                if value.is_finite() { Ok(scale(value, *range)) } else { Err(CellProblem::NotFinite) }
-            }
+            LabelKind::Range(range) => Ok(Scale::new(*range).apply(number::parse(cell.as_bytes())?)),
         }
     }
 }
@@ -188,7 +186,8 @@ mod tests {
         assert_eq!(binary.read("maybe"), Err(CellProblem::UnknownLabel));
         assert_eq!(classes.read("c"), Err(CellProblem::UnknownLabel));
         assert_eq!(range.read("high"), Err(CellProblem::NotANumber));
-        assert_eq!(range.read("NaN"), Err(CellProblem::NotFinite));
+        assert_eq!(range.read("NaN"), Err(CellProblem::Missing));
+        assert_eq!(range.read("inf"), Err(CellProblem::NotFinite));
     }
 
     #[test]

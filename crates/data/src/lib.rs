@@ -6,15 +6,24 @@
 //!
 //! Errors are about a table's form (file, line, column) and never quote a cell.
 
+mod csv;
 mod encoding;
 mod error;
+mod format;
 mod label;
+mod libsvm;
+mod lines;
+mod number;
+mod parquet;
+mod rules;
 mod schema;
 pub mod simulate;
+mod source;
 mod table;
+mod thrift;
 
 pub use encoding::{ColumnEncoding, Encoding};
 pub use error::DataError;
 pub use label::{Label, LabelKind};
-pub use schema::{Column, Kind, Schema, template};
+pub use schema::{Column, Kind, Missing, Schema, template};
 pub use table::{LabelUse, Table};

@@ -30,6 +30,8 @@ use std::path::Path;
 pub struct Schema {
     label: Label,
     columns: Vec<Column>,
+    ignored: Vec<String>,
+    private: bool,
 }
 
 /// A feature column.
@@ -40,6 +42,22 @@ pub struct Column {
     /// What it holds.
     #[serde(flatten)]
     pub kind: Kind,
+    /// What an empty cell counts as; without it an empty cell is an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Missing>,
+    /// Whether values outside the categories have an entry of their own; without it they are none of the categories.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub other: bool,
+}
+
+/// A public value that stands for an empty cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Missing {
+    /// For a column of numbers.
+    Number(f64),
+    /// For a column of categories: one of them.
+    Category(String),
 }
 
 /// What a column holds.
@@ -56,6 +74,10 @@ pub enum Kind {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawSchema {
+    #[serde(default = "private_unless_told")]
+    private: bool,
+    #[serde(default)]
+    ignore: Vec<String>,
     label: Label,
     #[serde(default, rename = "column")]
     columns: Vec<RawColumn>,
@@ -67,6 +89,12 @@ struct RawColumn {
     name: String,
     range: Option<Vec<f64>>,
     categories: Option<Vec<Scalar>>,
+    missing: Option<Scalar>,
+    other: Option<bool>,
+}
+
+fn private_unless_told() -> bool {
+    true
 }
 
 /// A value that people write with or without quotes.
@@ -107,7 +135,7 @@ impl Schema {
     pub fn parse(text: &str) -> Result<Self, String> {
         let raw: RawSchema = toml::from_str(text).map_err(|error| one_line(text, &error))?;
         let columns = raw.columns.into_iter().map(check_column).collect::<Result<Vec<_>, _>>()?;
-        Self::new(raw.label, columns)
+        Self { ignored: raw.ignore, private: raw.private, ..Self::unchecked(raw.label, columns) }.checked()
     }
 
     /// Checks a schema made in code.
@@ -115,18 +143,29 @@ impl Schema {
     /// # Errors
     /// One line that says what is wrong.
     pub fn new(label: Label, columns: Vec<Column>) -> Result<Self, String> {
-        label.check()?;
-        if columns.is_empty() {
+        Self::unchecked(label, columns).checked()
+    }
+
+    fn unchecked(label: Label, columns: Vec<Column>) -> Self {
+        Self { label, columns, ignored: Vec::new(), private: true }
+    }
+
+    fn checked(self) -> Result<Self, String> {
+        self.label.check()?;
+        if self.columns.is_empty() {
             return Err("no [[column]] is listed".into());
         }
-        let mut seen = HashSet::from([label.column.as_str()]);
-        for column in &columns {
+        let mut seen = HashSet::from([self.label.column.as_str()]);
+        for column in &self.columns {
             if !seen.insert(&column.name) {
                 return Err(format!("column `{}` is listed twice", column.name));
             }
-            column.kind.check().map_err(|what| format!("column `{}`: {what}", column.name))?;
+            column.check()?;
         }
-        Ok(Self { label, columns })
+        match self.ignored.iter().find(|name| !seen.insert(name)) {
+            Some(name) => Err(format!("column `{name}` is ignored and also listed")),
+            None => Ok(self),
+        }
     }
 
     /// The label.
@@ -137,6 +176,52 @@ impl Schema {
     /// The feature columns, in the order of the model's parameters.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// Columns that are known and not used.
+    pub fn ignored(&self) -> &[String] {
+        &self.ignored
+    }
+
+    /// Whether the records are private, as they are unless the schema says `private = false`.
+    pub fn private(&self) -> bool {
+        self.private
+    }
+}
+
+impl Column {
+    /// A column whose empty cells are errors.
+    pub fn new(name: impl Into<String>, kind: Kind) -> Self {
+        Self { name: name.into(), kind, missing: None, other: false }
+    }
+
+    /// Entries of the vector that the column takes.
+    pub fn width(&self) -> usize {
+        match &self.kind {
+            Kind::Range(_) => 1,
+            Kind::Categories(values) => values.len() + usize::from(self.other),
+        }
+    }
+
+    /// Whether it is a column that can be encoded; files can hold anything.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.kind
+            .check()
+            .and_then(|()| self.check_missing())
+            .map_err(|what| format!("column `{}`: {what}", self.name))
+    }
+
+    fn check_missing(&self) -> Result<(), String> {
+        match (&self.kind, &self.missing) {
+            (Kind::Range(_), _) if self.other => Err("`other` is for categories".into()),
+            (Kind::Range(_), Some(Missing::Number(value))) if value.is_finite() => Ok(()),
+            (Kind::Range(_), Some(_)) => {
+                Err("`missing` is a finite number where the column has a range".into())
+            }
+            (Kind::Categories(values), Some(Missing::Category(value))) if values.contains(value) => Ok(()),
+            (Kind::Categories(_), Some(_)) => Err("`missing` is one of the categories".into()),
+            (_, None) => Ok(()),
+        }
     }
 }
 
@@ -165,7 +250,13 @@ fn check_column(raw: RawColumn) -> Result<Column, String> {
         (None, Some(values)) => Kind::Categories(values.into_iter().map(Scalar::into_text).collect()),
         _ => return Err(format!("column `{}` needs either `range` or `categories`", raw.name)),
     };
-    Ok(Column { name: raw.name, kind })
+    let missing = match (raw.missing, &kind) {
+        (None, _) => None,
+        (Some(Scalar::Number(number)), Kind::Range(_)) => Some(Missing::Number(number)),
+        (Some(Scalar::Integer(number)), Kind::Range(_)) => Some(Missing::Number(number as f64)),
+        (Some(value), _) => Some(Missing::Category(value.into_text())),
+    };
+    Ok(Column { name: raw.name, kind, missing, other: raw.other.unwrap_or(false) })
 }
 
 /// The parser's message on one line, with the line it is about.
@@ -179,15 +270,44 @@ fn one_line(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-/// A schema to fill in, made from the names in a header alone.
+/// A schema to fill in, made from the names in a header alone; the last is taken for the label.
 pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = header.into_iter().collect();
     let label = names.pop().unwrap_or("label");
-    let mut text = format!("[label]\ncolumn = {label:?}\npositive = 1\nnegative = 0\n");
+    let mut text = String::from(
+        "# What is publicly known about the table: never numbers taken from the table itself.\n\
+         private = true   # false if its records are public\n\
+         ignore = []      # columns that are not used, such as an identifier\n\n",
+    );
+    let label = quoted(label);
+    let _ = write!(
+        text,
+        "[label]\ncolumn = {label}\npositive = 1   # or: classes = [...], or: range = [low, high]\nnegative = 0\n"
+    );
     for name in names {
-        let _ = write!(text, "\n[[column]]\nname = {name:?}\nrange = [0, 1]\n");
+        let name = quoted(name);
+        let _ = write!(
+            text,
+            "\n[[column]]\nname = {name}\nrange = [0, 1]   # to be replaced; or: categories = [...]\n"
+        );
     }
     text
+}
+
+/// A text as TOML has it in double quotes.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for symbol in text.chars() {
+        match symbol {
+            '"' | '\\' => quoted.extend(['\\', symbol]),
+            _ if symbol.is_control() => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(symbol));
+            }
+            _ => quoted.push(symbol),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 #[cfg(test)]
@@ -213,6 +333,11 @@ mod tests {
             (format!("{}[[column]]\nname = 'a'\nrange = [0, 1]\n", column("range = [0, 1]")), "listed twice"),
             (column("range = [0, 1]").replace("negative = 0", "negative = 1.0"), "are the same"),
             (column("range = [0, 1]").replace("'a'", "'y'"), "listed twice"),
+            (column("range = [0, 1]\nmissing = 'x'"), "`missing` is a finite number"),
+            (column("range = [0, 1]\nmissing = nan"), "`missing` is a finite number"),
+            (column("categories = ['x']\nmissing = 'y'"), "`missing` is one of"),
+            (column("range = [0, 1]\nother = true"), "`other` is for categories"),
+            (format!("ignore = ['a']\n{}", column("range = [0, 1]")), "ignored and also listed"),
             ("[label".to_owned(), "line 1"),
             (String::new(), "label"),
         ] {
@@ -223,9 +348,36 @@ mod tests {
     }
 
     #[test]
-    fn template_is_a_schema() {
-        let schema = Schema::parse(&template(["age", "a \"b\"", "y"])).unwrap();
-        assert_eq!(schema.label().column, "y");
-        assert_eq!(schema.columns()[1].name, "a \"b\"");
+    fn templates_are_schemas_whatever_the_names() {
+        let names = ["age", "a \"b\"", "back\\slash", "", "line\nend\0", "\u{7f}é\u{301}漢", "y # z"];
+        let schema = Schema::parse(&template(names)).unwrap();
+        let columns: Vec<&str> = schema.columns().iter().map(|column| column.name.as_str()).collect();
+        assert_eq!((columns.as_slice(), schema.label().column.as_str()), (&names[..6], names[6]));
+    }
+
+    #[test]
+    fn records_are_private_unless_the_schema_says_otherwise() {
+        let column = "[[column]]\nname = 'a'\nrange = [0, 1]\n";
+        let schema = Schema::parse(&format!("{LABEL}{column}")).unwrap();
+        assert!(schema.private() && schema.ignored().is_empty());
+        let text = format!("private = false\nignore = ['id']\n{LABEL}{column}");
+        let schema = Schema::parse(&text).unwrap();
+        assert_eq!((schema.private(), schema.ignored()), (false, &["id".to_owned()][..]));
+    }
+
+    #[test]
+    fn defaults_for_empty_cells_travel_in_files() {
+        let text = format!(
+            "{LABEL}[[column]]\nname = 'a'\nrange = [0, 9]\nmissing = 4\n\
+             [[column]]\nname = 'b'\ncategories = [1, 'x']\nmissing = 1\nother = true\n\
+             [[column]]\nname = 'c'\nrange = [0, 1]\n"
+        );
+        let columns = Schema::parse(&text).unwrap().columns().to_vec();
+        let json = serde_json::to_string(&columns).unwrap();
+        assert_eq!(
+            json,
+            r#"[{"name":"a","range":[0.0,9.0],"missing":4.0},{"name":"b","categories":["1","x"],"missing":"1","other":true},{"name":"c","range":[0.0,1.0]}]"#
+        );
+        assert_eq!(serde_json::from_str::<Vec<Column>>(&json).unwrap(), columns);
     }
 }

@@ -1,9 +1,9 @@
-//! Reading a CSV file into vectors and labels.
+//! Files into vectors and targets.
 
-use crate::error::CellProblem;
-use crate::{DataError, Encoding, Label};
-use csv::StringRecord;
-use std::fs::File;
+use crate::format::Format;
+use crate::rules::Rules;
+use crate::source::Source;
+use crate::{DataError, Encoding, Label, csv, libsvm, parquet};
 use std::path::Path;
 
 /// An encoded table.
@@ -28,72 +28,67 @@ pub enum LabelUse<'a> {
 }
 
 impl Table {
-    /// Reads a CSV file with a header; columns that the encoding does not name are skipped.
+    /// Reads a table; columns that the encoding does not name are skipped. The file's ending says what it is.
     ///
     /// # Errors
     /// [`DataError`] with file, line and column; never with a cell's content.
-    pub fn read_csv(path: &Path, encoding: &Encoding, labels: LabelUse<'_>) -> Result<Self, DataError> {
-        let file = File::open(path).map_err(|source| DataError::io(path, source))?;
-        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(DataError::io(path, std::io::ErrorKind::IsADirectory.into()));
+    pub fn read(path: &Path, encoding: &Encoding, labels: LabelUse<'_>) -> Result<Self, DataError> {
+        let rules = Rules::new(encoding, labels);
+        match Format::of(path)? {
+            Format::Csv { packed } => csv::read(Source::open(path, packed)?, &rules),
+            Format::Libsvm { packed } => libsvm::read(Source::open(path, packed)?, &rules),
+            Format::Parquet => parquet::read(path, &rules),
         }
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file);
-        let header = reader.headers().map_err(|error| malformed(path, error))?.clone();
-        if header.iter().all(str::is_empty) {
-            return Err(DataError::Empty { path: path.to_owned() });
-        }
-        let columns = encoding
-            .columns()
-            .iter()
-            .map(|c| position(path, &header, &c.name))
-            .collect::<Result<Vec<_>, _>>()?;
-        let label = match labels {
-            LabelUse::Read(label) => Some((label, position(path, &header, &label.column)?)),
-            LabelUse::Ignore => None,
-        };
-
-        let mut table =
-            Self { features: Vec::new(), columns: encoding.dimension(), targets: Vec::new(), rows: 0 };
-        let mut row = StringRecord::new();
-        while reader.read_record(&mut row).map_err(|error| malformed(path, error))? {
-            let line = row.position().map_or(0, csv::Position::line);
-            if row.len() != header.len() {
-                let (expected, found) = (header.len(), row.len());
-                return Err(DataError::RowWidth { path: path.to_owned(), line, expected, found });
-            }
-            let refuse = |column: &str, what: CellProblem| DataError::Cell {
-                path: path.to_owned(),
-                line,
-                column: column.to_owned(),
-                what,
-            };
-            for (column, &at) in encoding.columns().iter().zip(&columns) {
-                column
-                    .kind
-                    .encode(&row[at], &mut table.features)
-                    .map_err(|what| refuse(&column.name, what))?;
-            }
-            if let Some((label, at)) = label {
-                let target = label.read(&row[at]).map_err(|what| refuse(&label.column, what))?;
-                table.targets.push(target);
-            }
-            table.rows += 1;
-        }
-        Ok(table)
     }
 
-    /// The names in a file's header.
+    /// The names of a file's columns, without a look at its records.
     ///
     /// # Errors
-    /// [`DataError`] when the file cannot be read or is empty.
+    /// [`DataError`] when the file cannot be read, is empty, or is of a kind that has no names.
     pub fn header(path: &Path) -> Result<Vec<String>, DataError> {
-        let file = File::open(path).map_err(|source| DataError::io(path, source))?;
-        let mut reader = csv::Reader::from_reader(file);
-        let header = reader.headers().map_err(|error| malformed(path, error))?;
-        if header.iter().all(str::is_empty) {
-            return Err(DataError::Empty { path: path.to_owned() });
+        match Format::of(path)? {
+            Format::Csv { packed } => Ok(csv::Header::read(&mut Source::open(path, packed)?)?.names),
+            Format::Libsvm { .. } => Err(DataError::NoHeader { path: path.to_owned() }),
+            Format::Parquet => parquet::header(path),
         }
-        Ok(header.iter().map(str::to_owned).collect())
+    }
+
+    /// Whether a file has the columns that are to be read, without a look at its records. Returns the names of all
+    /// its columns: none, for a kind that has no names.
+    ///
+    /// # Errors
+    /// [`DataError`] that says which column is not there, or not of a type that can be read.
+    pub fn check(path: &Path, encoding: &Encoding, labels: LabelUse<'_>) -> Result<Vec<String>, DataError> {
+        let rules = Rules::new(encoding, labels);
+        match Format::of(path)? {
+            Format::Csv { packed } => csv::check(Source::open(path, packed)?, &rules),
+            Format::Libsvm { packed } => {
+                let source = Source::open(path, packed)?;
+                libsvm::indices(&source.path, encoding).map(|_| Vec::new())
+            }
+            Format::Parquet => parquet::check(path, &rules),
+        }
+    }
+
+    /// Lengthens with zeros to so many rows; `false` if there is no such memory.
+    pub(crate) fn make_room(&mut self, rows: usize, labelled: bool) -> bool {
+        let grow = |values: &mut Vec<f64>, length: usize| {
+            if !values.is_empty() {
+                let fits = values.try_reserve_exact(length.saturating_sub(values.len())).is_ok();
+                if fits {
+                    values.resize(length, 0.0);
+                }
+                return fits;
+            }
+            let fits = Vec::<f64>::new().try_reserve_exact(length).is_ok();
+            if fits {
+                // Straight from the operating system, which gives zeros when they are first touched.
+                *values = vec![0.0; length];
+            }
+            fits
+        };
+        rows.checked_mul(self.columns).is_some_and(|length| grow(&mut self.features, length))
+            && grow(&mut self.targets, if labelled { rows } else { 0 })
     }
 
     /// Which rows have a target above 0: the positive ones of a binary label.
@@ -107,28 +102,8 @@ impl Table {
     /// [`DataError::TooFewRecords`].
     pub fn require_pairs(self, path: &Path) -> Result<Self, DataError> {
         if self.rows < 2 {
-            return Err(DataError::TooFewRecords { path: path.to_owned(), records: self.rows });
+            return Err(DataError::TooFewRecords { path: path.to_owned() });
         }
         Ok(self)
-    }
-}
-
-fn position(path: &Path, header: &StringRecord, name: &str) -> Result<usize, DataError> {
-    let mut found = header.iter().enumerate().filter(|(_, cell)| cell.trim() == name).map(|(at, _)| at);
-    let first = found
-        .next()
-        .ok_or_else(|| DataError::MissingColumn { path: path.to_owned(), column: name.to_owned() })?;
-    match found.next() {
-        Some(_) => Err(DataError::DuplicateColumn { path: path.to_owned(), column: name.to_owned() }),
-        None => Ok(first),
-    }
-}
-
-/// The csv crate's messages quote bytes; ours name the line alone.
-fn malformed(path: &Path, error: csv::Error) -> DataError {
-    let line = error.position().map_or(1, csv::Position::line);
-    match error.into_kind() {
-        csv::ErrorKind::Io(source) => DataError::io(path, source),
-        _ => DataError::Malformed { path: path.to_owned(), line },
     }
 }

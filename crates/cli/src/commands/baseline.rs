@@ -41,7 +41,7 @@ pub(crate) fn train_file(
     check_label(settings.task, schema)?;
     let encoding = Encoding::of(schema);
     let problem = settings.problem(encoding.dimension())?;
-    let table = Table::read_csv(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
+    let table = Table::read(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
     let longest = Plan::longest_step(problem, table.rows);
     let (steps, size) = match method {
         Method::Gd => (FULL_STEPS, longest),

@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     let ceiling = baseline::train_file(&cohort, &schema, &settings, Baseline::Gd)?;
 
     printer.progress("scoring, evaluating and verifying …");
-    let test = Table::read_csv(&holdout, &Encoding::of(&schema), LabelUse::Read(schema.label()))?;
+    let test = Table::read(&holdout, &Encoding::of(&schema), LabelUse::Read(schema.label()))?;
     let scores = model.predictor.scores(&test);
     let lines: Vec<String> = scores.iter().map(ToString::to_string).collect();
     files::write(&scores_file, &format!("score\n{}\n", lines.join("\n")))?;

@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &Evaluate, printer: &Printer) -> Result<ExitCode, F
             "train it with `pairdp train`, from a file with a schema",
         )
     })?;
-    let table = Table::read_csv(&arguments.data, &predictor.encoding, LabelUse::Read(label))?
+    let table = Table::read(&arguments.data, &predictor.encoding, LabelUse::Read(label))?
         .require_pairs(&arguments.data)?;
     let (text, mut object) = match predictor.task {
         Task::Ranking => ranking(&predictor, &table, &arguments.data)?,

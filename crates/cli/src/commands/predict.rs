@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Failure> {
     let predictor = files::read_predictor(&arguments.model)?;
-    let table = Table::read_csv(&arguments.data, &predictor.encoding, LabelUse::Ignore)?;
+    let table = Table::read(&arguments.data, &predictor.encoding, LabelUse::Ignore)?;
     let text = predictions(&predictor, &table);
     match &arguments.out {
         None => Printer::data(&text),

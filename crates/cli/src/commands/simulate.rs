@@ -7,8 +7,14 @@ use serde_json::json;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<ExitCode, Failure> {
-    let schema = arguments.out.with_extension("schema.toml");
+    let schema = files::schema_beside(&arguments.out);
     files::check_writable(&arguments.out)?;
+    if arguments.out.extension().is_none_or(|ending| ending != "csv") {
+        return Err(Failure::refused(
+            format!("{}: a simulated cohort is a CSV file", arguments.out.display()),
+            "let its name end in .csv",
+        ));
+    }
     files::write(&arguments.out, &simulate::cohort(arguments.records, arguments.seed).csv)?;
     files::write(&schema, simulate::SCHEMA)?;
     let optimal = simulate::optimal_auc();

@@ -10,7 +10,7 @@ use pairdp_pairwise::Records;
 use pairdp_units::Budget;
 use serde_json::json;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -97,7 +97,7 @@ pub(crate) fn train_file(
     check_label(settings.task, schema)?;
     let encoding = Encoding::of(schema);
     let problem = settings.problem(encoding.dimension())?;
-    let table = Table::read_csv(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
+    let table = Table::read(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
     let order_seed = settings.order_seed.or(journal.order_seed()?);
     let settings = Settings { order_seed, ..settings.clone() };
     let Prepared { plan, budget, as_printed, .. } = settings.prepare(table.rows, table.columns, budget)?;
@@ -142,7 +142,7 @@ pub(crate) fn find_schema(data: &Path, named: Option<&Path>) -> Result<Schema, F
     if let Some(path) = named {
         return Ok(Schema::read(path)?);
     }
-    let beside: PathBuf = data.with_extension("schema.toml");
+    let beside = files::schema_beside(data);
     if beside.is_file() {
         return Ok(Schema::read(&beside)?);
     }

@@ -8,3 +8,4 @@ mod common;
 mod path;
 mod refusals;
 mod repository;
+mod schema;

@@ -1,0 +1,120 @@
+use crate::args::{Schema as Arguments, SchemaCheck, SchemaCommand, SchemaInit};
+use crate::failure::Failure;
+use crate::files;
+use crate::printer::Printer;
+use pairdp_data::{Column, Encoding, Kind, Label, LabelKind, LabelUse, Missing, Schema, Table, template};
+use serde_json::json;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        SchemaCommand::Init(arguments) => init(arguments, printer),
+        SchemaCommand::Check(arguments) => check(arguments, printer),
+    }
+}
+
+fn init(arguments: &SchemaInit, printer: &Printer) -> Result<ExitCode, Failure> {
+    let out = arguments.out.clone().unwrap_or_else(|| files::schema_beside(&arguments.data));
+    files::check_writable(&out)?;
+    if out.exists() {
+        return Err(Failure::refused(
+            format!("{}: there is a file already", out.display()),
+            "name another with --out, or remove it first",
+        ));
+    }
+    let header = Table::header(&arguments.data)?;
+    let mut seen = HashSet::new();
+    if let Some(twice) = header.iter().find(|name| !seen.insert(name.as_str())) {
+        let (path, column) = (arguments.data.clone(), twice.clone());
+        return Err(pairdp_data::DataError::DuplicateColumn { path, column }.into());
+    }
+    files::write(&out, &template(header.iter().map(String::as_str)))?;
+    let text = format!(
+        "wrote {} from the names of {} columns\n\
+         fill in what is publicly known, then: pairdp schema check {}",
+        out.display(),
+        header.len(),
+        arguments.data.display(),
+    );
+    printer.result(&text, &json!({ "schema": out, "columns": header }));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(arguments: &SchemaCheck, printer: &Printer) -> Result<ExitCode, Failure> {
+    let path = arguments.schema.clone().unwrap_or_else(|| files::schema_beside(&arguments.data));
+    let schema = Schema::read(&path)?;
+    let encoding = Encoding::of(&schema);
+    let header = Table::check(&arguments.data, &encoding, LabelUse::Read(schema.label()))?;
+
+    let names: HashSet<&str> = header.iter().map(String::as_str).collect();
+    let listed = schema.columns().iter().map(|column| column.name.as_str());
+    let known: HashSet<&str> = listed
+        .chain(schema.ignored().iter().map(String::as_str))
+        .chain([schema.label().column.as_str()])
+        .collect();
+    let unlisted: Vec<&String> = header.iter().filter(|name| !known.contains(name.as_str())).collect();
+    let gone = schema.ignored().iter().filter(|name| !header.is_empty() && !names.contains(name.as_str()));
+    let gone: Vec<&String> = gone.collect();
+
+    let mut text = format!("{} fits {}\n\n", path.display(), arguments.data.display());
+    let _ = writeln!(text, "  {}  {}", pad(&schema.label().column), label(schema.label()));
+    for column in schema.columns() {
+        let _ = writeln!(text, "  {}  {}", pad(&column.name), feature(column));
+    }
+    let _ = writeln!(
+        text,
+        "\n  a record becomes {} numbers; records are {}",
+        encoding.dimension(),
+        if schema.private() { "private" } else { "public" },
+    );
+    for name in &unlisted {
+        let _ = writeln!(text, "warning: column `{name}` is neither listed nor ignored, and is not used");
+    }
+    for name in &gone {
+        let _ = writeln!(text, "warning: column `{name}` is ignored, and there is none of that name");
+    }
+    let columns: Vec<_> = schema
+        .columns()
+        .iter()
+        .map(|column| json!({ "name": column.name, "entries": column.width() }))
+        .collect();
+    let object = json!({
+        "schema": path, "label": schema.label(), "columns": columns, "dimension": encoding.dimension(),
+        "features": encoding.feature_names(), "private": schema.private(), "unlisted": unlisted, "absent": gone,
+    });
+    printer.result(&text, &object);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn pad(name: &str) -> String {
+    format!("{name:<20}")
+}
+
+fn label(label: &Label) -> String {
+    match &label.kind {
+        LabelKind::Binary { positive, negative } => {
+            format!("the label: `{positive}` ranks above `{negative}`")
+        }
+        LabelKind::Classes(classes) => format!("the label: one of {} classes", classes.len()),
+        LabelKind::Range([low, high]) => format!("the label: a number, {low} to {high} mapped to −1 to 1"),
+    }
+}
+
+fn feature(column: &Column) -> String {
+    let kind = match &column.kind {
+        Kind::Range([low, high]) => format!("a number, {low} to {high} mapped to −1 to 1"),
+        Kind::Categories(values) if column.other => {
+            format!("{} categories and one for all others: {} entries", values.len(), column.width())
+        }
+        Kind::Categories(values) => {
+            format!("{} categories: {} entries, all 0 for others", values.len(), column.width())
+        }
+    };
+    match &column.missing {
+        None => format!("{kind}; empty cells are refused"),
+        Some(Missing::Number(value)) => format!("{kind}; an empty cell counts as {value}"),
+        Some(Missing::Category(value)) => format!("{kind}; an empty cell counts as `{value}`"),
+    }
+}

@@ -1,0 +1,302 @@
+//! CSV: a header, then a record a line; cells between commas, quoted where they hold commas, quotes or line ends.
+//!
+//! Written here rather than taken from a crate, because a table is read once and each cell goes straight into the
+//! matrix: most cells are short numbers, and those are parsed while their end is being looked for.
+
+use crate::error::CellProblem;
+use crate::lines::{self, LineFault, LineProblem, Lines, Rows};
+use crate::number::scan;
+use crate::rules::{Rules, Scale};
+use crate::source::Source;
+use crate::{DataError, Table};
+use memchr::{memchr, memchr2, memrchr};
+use std::io::Read as _;
+
+/// How much of a file is read to find its header, and the most a header may be.
+const FIRST_READ: usize = 1 << 16;
+const LONGEST_HEADER: usize = 1 << 24;
+
+/// Reads a table.
+pub(crate) fn read(mut source: Source, rules: &Rules<'_>) -> Result<Table, DataError> {
+    let header = Header::read(&mut source)?;
+    let lines = CsvLines { cells: header.cells(&source, rules)?, rules };
+    let (columns, labelled) = (rules.encoding.dimension(), rules.label.is_some());
+    lines::read(source, header.rest, header.lines + 1, columns, labelled, &lines)
+}
+
+/// Whether the header has the columns that are to be read; returns its names.
+pub(crate) fn check(mut source: Source, rules: &Rules<'_>) -> Result<Vec<String>, DataError> {
+    let header = Header::read(&mut source)?;
+    header.cells(&source, rules)?;
+    Ok(header.names)
+}
+
+/// The names of the columns, and what was read after them.
+pub(crate) struct Header {
+    pub(crate) names: Vec<String>,
+    rest: Vec<u8>,
+    /// Lines up to its end.
+    lines: u64,
+}
+
+impl Header {
+    pub(crate) fn read(source: &mut Source) -> Result<Self, DataError> {
+        let mut text = Vec::new();
+        let mut wanted = FIRST_READ;
+        let (start, length) = loop {
+            let missing = wanted - text.len();
+            let read = (&mut source.reader).take(missing as u64).read_to_end(&mut text);
+            let ended = read.map_err(|error| source.failed(error))? < missing;
+            if ended && text.last() != Some(&b'\n') {
+                text.push(b'\n');
+            }
+            // The mark that some programs put before UTF-8 text, and blank lines.
+            let mark = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+            let blank = text[mark..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+            if let Some(length) = first_record(&text[mark + blank..]) {
+                break (mark + blank, length);
+            }
+            if ended && mark + blank == text.len() {
+                return Err(DataError::Empty { path: source.path.clone() });
+            }
+            wanted *= 2;
+            if ended || wanted > LONGEST_HEADER {
+                return Err(DataError::Malformed { path: source.path.clone(), line: 1 });
+            }
+        };
+        let rest = text.split_off(start + length);
+        let lines = memchr::memchr_iter(b'\n', &text).count() as u64;
+        let names = names(&text[start..]);
+        let names = names.ok_or_else(|| DataError::Malformed { path: source.path.clone(), line: 1 })?;
+        if names.iter().all(String::is_empty) {
+            return Err(DataError::Empty { path: source.path.clone() });
+        }
+        Ok(Self { names, rest, lines })
+    }
+
+    /// What is done with each column.
+    fn cells(&self, source: &Source, rules: &Rules<'_>) -> Result<Vec<Cell>, DataError> {
+        let mut cells = vec![Cell::Skip; self.names.len()];
+        for (at, (rule, column)) in rules.features.iter().zip(rules.encoding.columns()).enumerate() {
+            cells[self.position(source, &column.name)?] = match rule.as_number() {
+                Some(scale) => Cell::Number { scale, entry: rule.at, rule: at },
+                None => Cell::Category { rule: at },
+            };
+        }
+        if let Some(label) = &rules.label {
+            cells[self.position(source, &label.label.column)?] = Cell::Label;
+        }
+        Ok(cells)
+    }
+
+    fn position(&self, source: &Source, name: &str) -> Result<usize, DataError> {
+        let (path, column) = (source.path.clone(), name.to_owned());
+        let mut found = self.names.iter().enumerate().filter(|(_, cell)| *cell == name).map(|(at, _)| at);
+        match (found.next(), found.next()) {
+            (Some(at), None) => Ok(at),
+            (Some(_), Some(_)) => Err(DataError::DuplicateColumn { path, column }),
+            (None, _) => Err(DataError::MissingColumn { path, column }),
+        }
+    }
+}
+
+/// The cells of a header.
+fn names(record: &[u8]) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    let (mut at, mut scratch) = (0, Vec::new());
+    loop {
+        let (cell, end) = cell(record, at, &mut scratch)?;
+        names.push(std::str::from_utf8(cell).ok()?.trim().to_owned());
+        if record[end] == b'\n' {
+            return Some(names);
+        }
+        at = end + 1;
+    }
+}
+
+/// What is done with the cells of a column.
+#[derive(Clone, Copy)]
+enum Cell {
+    Skip,
+    Number { scale: Scale, entry: usize, rule: usize },
+    Category { rule: usize },
+    Label,
+}
+
+struct CsvLines<'a> {
+    cells: Vec<Cell>,
+    rules: &'a Rules<'a>,
+}
+
+impl Lines for CsvLines<'_> {
+    fn whole_records(&self, text: &[u8]) -> usize {
+        if memchr(b'"', text).is_none() {
+            return memrchr(b'\n', text).map_or(0, |end| end + 1);
+        }
+        let mut whole = 0;
+        while let Some(length) = first_record(&text[whole..]) {
+            whole += length;
+        }
+        whole
+    }
+
+    fn parse(&self, text: &[u8], first_line: u64, rows: &mut Rows<'_>) -> Result<usize, LineProblem> {
+        let width = self.rules.encoding.dimension();
+        let (mut at, mut line, mut filled, mut scratch) = (0, first_line, 0, Vec::new());
+        while at < text.len() {
+            if let blank @ 1.. = blank_line(&text[at..]) {
+                at += blank;
+                line += 1;
+                continue;
+            }
+            let row = &mut rows.features[filled * width..(filled + 1) * width];
+            let target = rows.targets.get_mut(filled);
+            let end = self.record(text, at, row, target, &mut scratch);
+            let end = end.map_err(|what| LineProblem { line, what })?;
+            line += if scratch.is_empty() {
+                1
+            } else {
+                memchr::memchr_iter(b'\n', &text[at..end]).count() as u64
+            };
+            scratch.clear();
+            at = end;
+            filled += 1;
+        }
+        Ok(filled)
+    }
+}
+
+impl CsvLines<'_> {
+    /// Parses the record at `at` and returns where the next one starts.
+    #[inline]
+    fn record(
+        &self,
+        text: &[u8],
+        mut at: usize,
+        row: &mut [f64],
+        mut target: Option<&mut f64>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<usize, LineFault> {
+        for (index, kind) in self.cells.iter().enumerate() {
+            let end = match kind {
+                Cell::Number { scale, entry, rule } => match scan(&text[at..]) {
+                    Some((value, length)) if matches!(text[at + length], b',' | b'\n') => {
+                        row[*entry] = scale.apply(value);
+                        at + length
+                    }
+                    _ => self.feature(*rule, text, at, row, scratch)?,
+                },
+                Cell::Category { rule } => self.feature(*rule, text, at, row, scratch)?,
+                Cell::Label => self.label(text, at, target.take(), scratch)?,
+                Cell::Skip => cell(text, at, scratch).ok_or(LineFault::Malformed)?.1,
+            };
+            let last = index + 1 == self.cells.len();
+            if (text[end] == b'\n') != last {
+                return Err(LineFault::Width);
+            }
+            at = end + 1;
+        }
+        Ok(at)
+    }
+
+    fn feature(
+        &self,
+        rule: usize,
+        text: &[u8],
+        at: usize,
+        row: &mut [f64],
+        scratch: &mut Vec<u8>,
+    ) -> Result<usize, LineFault> {
+        let (cell, end) = cell(text, at, scratch).ok_or(LineFault::Malformed)?;
+        let name = || self.rules.encoding.columns()[rule].name.clone();
+        self.rules.features[rule].write_text(cell, row).map_err(|what| LineFault::Cell(name(), what))?;
+        Ok(end)
+    }
+
+    fn label(
+        &self,
+        text: &[u8],
+        at: usize,
+        target: Option<&mut f64>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<usize, LineFault> {
+        let (cell, end) = cell(text, at, scratch).ok_or(LineFault::Malformed)?;
+        if let (Some(target), Some(rule)) = (target, &self.rules.label) {
+            let name = |what: CellProblem| LineFault::Cell(rule.label.column.clone(), what);
+            *target = rule.target(cell).map_err(name)?;
+        }
+        Ok(end)
+    }
+}
+
+/// The length of a blank line, or 0.
+#[inline]
+fn blank_line(text: &[u8]) -> usize {
+    match text {
+        [b'\n', ..] => 1,
+        [b'\r', b'\n', ..] => 2,
+        _ => 0,
+    }
+}
+
+/// The cell at `at`, and where its comma or line end is. `None` if a quoted cell does not end, or goes on after its
+/// closing quote. Quotes inside an unquoted cell are ordinary text.
+///
+/// `text` ends with a line end. `scratch` is left with something in it if the cell was quoted.
+#[inline]
+fn cell<'t>(text: &'t [u8], at: usize, scratch: &'t mut Vec<u8>) -> Option<(&'t [u8], usize)> {
+    if text[at] == b'"' {
+        return quoted_cell(text, at + 1, scratch);
+    }
+    let rest = &text[at..];
+    // Cells are short: the first bytes are looked at one by one.
+    let short = rest.iter().take(16).position(|byte| matches!(byte, b',' | b'\n'));
+    let length = short.or_else(|| memchr2(b',', b'\n', rest))?;
+    let end = at + length;
+    let cell = rest[..length].strip_suffix(b"\r").filter(|_| text[end] == b'\n').unwrap_or(&rest[..length]);
+    Some((cell, end))
+}
+
+#[cold]
+fn quoted_cell<'t>(text: &'t [u8], mut at: usize, scratch: &'t mut Vec<u8>) -> Option<(&'t [u8], usize)> {
+    // A mark that lines must be counted, then the cell.
+    scratch.clear();
+    scratch.push(b'"');
+    loop {
+        let length = memchr(b'"', text.get(at..)?)?;
+        scratch.extend_from_slice(&text[at..at + length]);
+        at += length + 1;
+        match text.get(at..)? {
+            [b'"', ..] => {
+                scratch.push(b'"');
+                at += 1;
+            }
+            [b',' | b'\n', ..] => return Some((&scratch[1..], at)),
+            [b'\r', b'\n', ..] => return Some((&scratch[1..], at + 1)),
+            _ => return None,
+        }
+    }
+}
+
+/// The length of the record at the start of `text`, its line end included; `None` if it does not end.
+fn first_record(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        // Up to the next cell or line that starts with a quote: what is before it has no quoted cell.
+        if text.get(at) == Some(&b'"') {
+            at += 1;
+            loop {
+                at += memchr(b'"', text.get(at..)?)? + 1;
+                if text.get(at) != Some(&b'"') {
+                    break;
+                }
+                at += 1;
+            }
+        }
+        at += memchr2(b',', b'\n', text.get(at..)?)?;
+        at += 1;
+        if text[at - 1] == b'\n' {
+            return Some(at);
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Text files of many lines, read in pieces on every core.
+//!
+//! Whoever is idle takes the lock, reads the next piece of the file, ends it where a record ends, and is handed the
+//! rows of the matrix that the piece will fill; then it parses outside the lock. So reading (and unpacking) overlaps
+//! with parsing, records keep their order, and beside the matrix only a piece a thread is in memory.
+
+use crate::source::Source;
+use crate::{DataError, Table};
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of a piece: small enough to stay in a core's cache with what it becomes.
+const PIECE: usize = 1 << 17;
+/// No record is longer. An open quote would otherwise swallow a file.
+const LONGEST_RECORD: usize = 1 << 24;
+
+/// How lines become rows.
+pub(crate) trait Lines: Sync {
+    /// The length of the whole records at the start of `text`.
+    fn whole_records(&self, text: &[u8]) -> usize;
+
+    /// Parses whole records into rows of zeros, one a line at most, and returns the number of rows.
+    fn parse(&self, text: &[u8], first_line: u64, rows: &mut Rows<'_>) -> Result<usize, LineProblem>;
+}
+
+/// Rows to fill: zeros at first.
+#[derive(Default)]
+pub(crate) struct Rows<'a> {
+    pub(crate) features: &'a mut [f64],
+    /// Empty when labels are not asked for.
+    pub(crate) targets: &'a mut [f64],
+}
+
+impl<'a> Rows<'a> {
+    /// Takes the first `count` rows off; they are there.
+    pub(crate) fn take(&mut self, count: usize, columns: usize) -> Rows<'a> {
+        let features = self.features.split_off_mut(..count * columns).unwrap_or_default();
+        Self { features, targets: self.targets.split_off_mut(..count).unwrap_or_default() }
+    }
+}
+
+/// What is wrong with which line.
+pub(crate) struct LineProblem {
+    pub(crate) line: u64,
+    pub(crate) what: LineFault,
+}
+
+/// What is wrong with a line.
+pub(crate) enum LineFault {
+    /// A cell is not what its column promises.
+    Cell(String, crate::error::CellProblem),
+    /// Not as many cells as the header has.
+    Width,
+    /// Not a record at all.
+    Malformed,
+}
+
+impl LineProblem {
+    pub(crate) fn at(self, path: &Path) -> DataError {
+        let (path, line) = (path.to_owned(), self.line);
+        match self.what {
+            LineFault::Cell(column, what) => DataError::Cell { path, line, column, what },
+            LineFault::Width => DataError::RowWidth { path, line },
+            LineFault::Malformed => DataError::Malformed { path, line },
+        }
+    }
+}
+
+/// Reads the rest of a file, from `first_line` on; `start` holds what was read of it already.
+pub(crate) fn read(
+    source: Source,
+    start: Vec<u8>,
+    first_line: u64,
+    columns: usize,
+    labelled: bool,
+    lines: &impl Lines,
+) -> Result<Table, DataError> {
+    let path = source.path.clone();
+    let targets_a_row = usize::from(labelled);
+    let remaining = source.length;
+    let mut table = Table { features: Vec::new(), columns, targets: Vec::new(), rows: 0 };
+    let mut feed = Feed { source, carry: start, line: first_line, ended: false, pieces: Vec::new(), row: 0 };
+    loop {
+        let room = table.rows;
+        let wanted = {
+            let rows = Rows {
+                features: &mut table.features[feed.row * columns..],
+                targets: &mut table.targets[feed.row * targets_a_row..],
+            };
+            let (filled, outcome) = fill(feed, rows, room, columns, lines);
+            feed = filled;
+            outcome.map_err(|fault| fault.at(&path))?
+        };
+        let Some(wanted) = wanted else { break };
+        // The first piece tells about how many rows the file has; pages that stay untouched cost nothing.
+        let guess = match remaining {
+            Some(bytes) if room == 0 => estimate(wanted, bytes),
+            _ => 2 * room,
+        };
+        let needed = feed.row + wanted.lines;
+        let rooms = [guess.max(needed), needed];
+        let rows = rooms.into_iter().find(|rows| table.make_room(*rows, labelled));
+        table.rows = rows.ok_or_else(|| DataError::TooLarge { path: path.clone() })?;
+    }
+    close_gaps(&mut table, &mut feed.pieces, targets_a_row);
+    Ok(table)
+}
+
+/// A piece that found no room.
+#[derive(Clone, Copy)]
+struct Wanted {
+    lines: usize,
+    bytes: usize,
+}
+
+fn estimate(first: Wanted, bytes: u64) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a guess")]
+    let rows = (bytes as f64 / first.bytes as f64 * first.lines as f64 * 1.02) as usize;
+    rows + 2 * first.lines
+}
+
+/// Blank lines got rows that nobody filled: moves the rows after them up.
+fn close_gaps(table: &mut Table, pieces: &mut [Piece], targets_a_row: usize) {
+    pieces.sort_unstable_by_key(|piece| piece.row);
+    let mut to = 0;
+    for piece in pieces {
+        if piece.row != to {
+            let move_up = |values: &mut Vec<f64>, width: usize| {
+                values.copy_within(piece.row * width..(piece.row + piece.filled) * width, to * width);
+            };
+            move_up(&mut table.features, table.columns);
+            move_up(&mut table.targets, targets_a_row);
+        }
+        to += piece.filled;
+    }
+    table.rows = to;
+    table.features.truncate(to * table.columns);
+    table.targets.truncate(to * targets_a_row);
+    table.features.shrink_to_fit();
+    table.targets.shrink_to_fit();
+}
+
+/// Rows that one piece of the file became.
+struct Piece {
+    row: usize,
+    filled: usize,
+}
+
+/// The file, in pieces.
+struct Feed {
+    source: Source,
+    /// Bytes that were read and not handed out.
+    carry: Vec<u8>,
+    /// The line that the carry starts with.
+    line: u64,
+    ended: bool,
+    pieces: Vec<Piece>,
+    /// Rows handed out.
+    row: usize,
+}
+
+/// Whole records, where they start, and how many lines they are.
+struct Text {
+    line: u64,
+    lines: usize,
+}
+
+/// What a table could not be read for.
+enum Fault {
+    Whole(DataError),
+    Line(LineProblem),
+}
+
+impl Fault {
+    fn at(self, path: &Path) -> DataError {
+        match self {
+            Self::Whole(error) => error,
+            Self::Line(problem) => problem.at(path),
+        }
+    }
+}
+
+impl Feed {
+    /// Puts the next whole records into `buffer`; `None` at the end of the file.
+    fn next(&mut self, buffer: &mut Vec<u8>, lines: &impl Lines) -> Result<Option<Text>, Fault> {
+        buffer.clear();
+        buffer.append(&mut self.carry);
+        let mut wanted = PIECE;
+        loop {
+            if !self.ended && buffer.len() < wanted {
+                let missing = wanted - buffer.len();
+                buffer.reserve(missing);
+                let read = (&mut self.source.reader).take(missing as u64).read_to_end(buffer);
+                self.ended = read.map_err(|error| Fault::Whole(self.source.failed(error)))? < missing;
+            }
+            if self.ended && buffer.is_empty() {
+                return Ok(None);
+            }
+            if self.ended && buffer.last() != Some(&b'\n') {
+                buffer.push(b'\n');
+            }
+            let whole = lines.whole_records(buffer);
+            if whole > 0 {
+                self.carry.extend_from_slice(&buffer[whole..]);
+                buffer.truncate(whole);
+                break;
+            }
+            wanted = 2 * buffer.len();
+            if self.ended || wanted > LONGEST_RECORD {
+                return Err(Fault::Line(LineProblem { line: self.line, what: LineFault::Malformed }));
+            }
+        }
+        let text = Text { line: self.line, lines: memchr::memchr_iter(b'\n', buffer).count() };
+        self.line += text.lines as u64;
+        Ok(Some(text))
+    }
+}
+
+/// What threads share while they fill rows.
+struct Shared<'a> {
+    feed: Feed,
+    rows: Rows<'a>,
+    /// Set when the rows are used up.
+    wanted: Option<Wanted>,
+    /// The earliest fault so far, and the row of its piece.
+    fault: Option<(usize, Fault)>,
+}
+
+/// Fills rows until they or the file end.
+fn fill(
+    feed: Feed,
+    rows: Rows<'_>,
+    room: usize,
+    columns: usize,
+    lines: &impl Lines,
+) -> (Feed, Result<Option<Wanted>, Fault>) {
+    let shared = Mutex::new(Shared { feed, rows, wanted: None, fault: None });
+    let stop = AtomicBool::new(false);
+    let work = || work(&shared, &stop, room, columns, lines);
+    let helpers = if room == 0 { 0 } else { std::thread::available_parallelism().map_or(0, |n| n.get() - 1) };
+    std::thread::scope(|scope| {
+        for _ in 0..helpers.min(room / 4096) {
+            // A machine that gives no thread reads with fewer.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let Shared { feed, wanted, fault, .. } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let outcome = match fault {
+        Some((_, fault)) => Err(fault),
+        None => Ok(wanted),
+    };
+    (feed, outcome)
+}
+
+/// One thread's part: take a piece, parse it, and again.
+fn work(shared: &Mutex<Shared<'_>>, stop: &AtomicBool, room: usize, columns: usize, lines: &impl Lines) {
+    let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut buffer = Vec::new();
+    // A thread that stops early stops the others too: what they would parse is not wanted any more.
+    while !stop.load(Ordering::Relaxed) {
+        let mut guard = lock();
+        let state = &mut *guard;
+        if state.wanted.is_some() {
+            return;
+        }
+        let row = state.feed.row;
+        let text = match state.feed.next(&mut buffer, lines) {
+            Ok(Some(text)) => text,
+            Ok(None) => return,
+            Err(fault) => {
+                stop.store(true, Ordering::Relaxed);
+                state.refuse(row, fault);
+                return;
+            }
+        };
+        if text.lines > room - row {
+            state.wanted = Some(Wanted { lines: text.lines, bytes: buffer.len() });
+            state.feed.line = text.line;
+            buffer.append(&mut state.feed.carry);
+            state.feed.carry = buffer;
+            return;
+        }
+        state.feed.row += text.lines;
+        let mut rows = state.rows.take(text.lines, columns);
+        drop(guard);
+        let outcome = lines.parse(&buffer, text.line, &mut rows);
+        let mut guard = lock();
+        match outcome {
+            Ok(filled) => guard.feed.pieces.push(Piece { row, filled }),
+            Err(problem) => {
+                stop.store(true, Ordering::Relaxed);
+                guard.refuse(row, Fault::Line(problem));
+            }
+        }
+    }
+}
+
+impl Shared<'_> {
+    fn refuse(&mut self, row: usize, fault: Fault) {
+        if self.fault.as_ref().is_none_or(|(earliest, _)| row < *earliest) {
+            self.fault = Some((row, fault));
+        }
+    }
+}

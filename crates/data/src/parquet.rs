@@ -1,0 +1,525 @@
+//! Parquet: columns of numbers, texts and truths at the top level; nulls are missing values.
+//!
+//! A row group's columns are read one after the other, so that beside the matrix only one column of one group is in
+//! memory, a thread; groups are read on every core. What the file says about its own sizes is checked first: see
+//! [`thrift`].
+
+use crate::error::CellProblem;
+use crate::lines::Rows;
+use crate::rules::{LabelRule, Rule, Rules};
+use crate::source::open_file;
+use crate::{DataError, Table, thrift};
+use bytes::Bytes;
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::data_type::{AsBytes as _, DataType};
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::serialized_reader::SerializedPageReader;
+use parquet::schema::types::ColumnDescriptor;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Records that are decoded at once.
+const BATCH: usize = 4096;
+/// Bounds on what a small file may claim to be. A record takes two bits at least, in any table worth learning from;
+/// pages are about a megabyte.
+const RECORDS_A_BYTE: u64 = 4;
+const RECORDS_ANYWAY: u64 = 1_000_000;
+const UNPACKED_TIMES: i64 = 20;
+const UNPACKED_ANYWAY: i64 = 1 << 24;
+/// Groups of columns within groups: more would exhaust the stack of who reads them.
+const MOST_GROUPS: usize = 500;
+
+/// Reads a table.
+pub(crate) fn read(path: &Path, rules: &Rules<'_>) -> Result<Table, DataError> {
+    let footer = Footer::read(path)?;
+    let columns = footer.columns(rules)?;
+
+    let counts = footer.record_counts().ok_or_else(|| footer.damaged())?;
+    let records: usize = counts.iter().sum();
+    if records as u64 > footer.length.saturating_mul(RECORDS_A_BYTE).saturating_add(RECORDS_ANYWAY) {
+        return Err(DataError::TooLarge { path: path.to_owned() });
+    }
+    let (width, labelled) = (rules.encoding.dimension(), rules.label.is_some());
+    let mut table = Table { features: Vec::new(), columns: width, targets: Vec::new(), rows: records };
+    if !table.make_room(records, labelled) {
+        return Err(DataError::TooLarge { path: path.to_owned() });
+    }
+
+    let mut rest = Rows { features: &mut table.features, targets: &mut table.targets };
+    let mut first = 0;
+    let groups = counts.iter().enumerate().map(|(index, &count)| {
+        let rows = rest.take(count, width);
+        first += count;
+        Group { index, first: first - count, count, width, rows }
+    });
+    // Taken from the end, so the first comes last.
+    let groups: Vec<_> = groups.collect::<Vec<_>>().into_iter().rev().collect();
+    read_groups(&footer, &columns, groups)?;
+    Ok(table)
+}
+
+/// The names of the columns.
+pub(crate) fn header(path: &Path) -> Result<Vec<String>, DataError> {
+    Ok(Footer::read(path)?.names())
+}
+
+/// Whether the file has the columns that are to be read; returns the names of all.
+pub(crate) fn check(path: &Path, rules: &Rules<'_>) -> Result<Vec<String>, DataError> {
+    let footer = Footer::read(path)?;
+    footer.columns(rules)?;
+    Ok(footer.names())
+}
+
+/// Records of a row group, and the rows they go to.
+struct Group<'a> {
+    index: usize,
+    first: usize,
+    count: usize,
+    width: usize,
+    rows: Rows<'a>,
+}
+
+fn read_groups(footer: &Footer, columns: &[Column<'_>], groups: Vec<Group<'_>>) -> Result<(), DataError> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(groups.len());
+    let queue = Mutex::new(groups);
+    let fault = Mutex::new(None::<(usize, DataError)>);
+    let work = || {
+        loop {
+            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let Some(mut group) = next else { return };
+            let outcome = File::open(&footer.path)
+                .map_err(|source| DataError::io(&footer.path, source))
+                .and_then(|mut file| {
+                    columns.iter().try_for_each(|column| group.read_column(&mut file, footer, column))
+                });
+            if let Err(error) = outcome {
+                queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
+                let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
+                if fault.as_ref().is_none_or(|(earliest, _)| group.index < *earliest) {
+                    *fault = Some((group.index, error));
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // A machine that gives no thread reads with fewer.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    match fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => Ok(()),
+    }
+}
+
+impl Group<'_> {
+    fn read_column(
+        &mut self,
+        file: &mut File,
+        footer: &Footer,
+        column: &Column<'_>,
+    ) -> Result<(), DataError> {
+        let chunk = footer.metadata.row_group(self.index).column(column.leaf);
+        let window = footer.window(file, chunk, column)?;
+        let damaged = |_: ParquetError| footer.damaged();
+        let pages = SerializedPageReader::new(Arc::new(window), chunk, self.count, None).map_err(damaged)?;
+        let reader = get_column_reader(chunk.column_descr_ptr(), Box::new(pages));
+        let sink = Sink { footer, column, group: self, done: 0 };
+        let scale = column.decimals;
+        match (reader, scale) {
+            (ColumnReader::BoolColumnReader(reader), _) => sink.fill(reader, |v| Value::Truth(*v)),
+            (ColumnReader::Int32ColumnReader(reader), Some(scale)) => {
+                sink.fill(reader, |v| Value::decimal(i128::from(*v), scale))
+            }
+            (ColumnReader::Int64ColumnReader(reader), Some(scale)) => {
+                sink.fill(reader, |v| Value::decimal(i128::from(*v), scale))
+            }
+            (ColumnReader::Int32ColumnReader(reader), None) if column.unsigned => {
+                sink.fill(reader, |v| Value::Integer(i128::from(v.cast_unsigned())))
+            }
+            (ColumnReader::Int64ColumnReader(reader), None) if column.unsigned => {
+                sink.fill(reader, |v| Value::Integer(i128::from(v.cast_unsigned())))
+            }
+            (ColumnReader::Int32ColumnReader(reader), None) => {
+                sink.fill(reader, |v| Value::Integer(i128::from(*v)))
+            }
+            (ColumnReader::Int64ColumnReader(reader), None) => {
+                sink.fill(reader, |v| Value::Integer(i128::from(*v)))
+            }
+            (ColumnReader::FloatColumnReader(reader), _) => {
+                sink.fill(reader, |v| Value::Number(f64::from(*v)))
+            }
+            (ColumnReader::DoubleColumnReader(reader), _) => sink.fill(reader, |v| Value::Number(*v)),
+            (ColumnReader::ByteArrayColumnReader(reader), None) => {
+                sink.fill(reader, |v| Value::Text(v.as_bytes()))
+            }
+            (ColumnReader::ByteArrayColumnReader(reader), Some(scale)) => {
+                sink.fill(reader, |v| Value::wide_decimal(v.as_bytes(), scale))
+            }
+            (ColumnReader::FixedLenByteArrayColumnReader(reader), Some(scale)) => {
+                sink.fill(reader, |v| Value::wide_decimal(v.as_bytes(), scale))
+            }
+            (ColumnReader::FixedLenByteArrayColumnReader(_) | ColumnReader::Int96ColumnReader(_), _) => {
+                Err(column.refused(footer))
+            }
+        }
+    }
+}
+
+/// Where the values of a column go.
+struct Sink<'s, 'a> {
+    footer: &'s Footer,
+    column: &'s Column<'s>,
+    group: &'s mut Group<'a>,
+    done: usize,
+}
+
+impl Sink<'_, '_> {
+    fn fill<T: DataType>(
+        mut self,
+        mut reader: ColumnReaderImpl<T>,
+        read: impl Fn(&T::T) -> Value<'_>,
+    ) -> Result<(), DataError> {
+        let (mut levels, mut values) = (Vec::new(), Vec::new());
+        while self.done < self.group.count {
+            levels.clear();
+            values.clear();
+            let batch = BATCH.min(self.group.count - self.done);
+            let levels_wanted = self.column.nullable.then_some(&mut levels);
+            let (records, ..) = reader
+                .read_records(batch, levels_wanted, None, &mut values)
+                .map_err(|_| self.footer.damaged())?;
+            let present = if self.column.nullable {
+                levels.iter().filter(|level| **level > 0).count()
+            } else {
+                records
+            };
+            let whole = !self.column.nullable || levels.len() == records;
+            if records == 0 || records > batch || present != values.len() || !whole {
+                return Err(self.footer.damaged());
+            }
+            let mut values = values.iter();
+            for record in 0..records {
+                let missing = self.column.nullable && levels[record] == 0;
+                let value = if missing { None } else { values.next() };
+                self.put(value.map_or(Value::Missing, &read))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, value: Value<'_>) -> Result<(), DataError> {
+        let at = self.done;
+        self.done += 1;
+        let group = &mut *self.group;
+        let outcome = match self.column.usage {
+            Use::Feature(rule) => {
+                value.write(rule, &mut group.rows.features[at * group.width..(at + 1) * group.width])
+            }
+            Use::Label(rule) => value.target(rule).map(|target| group.rows.targets[at] = target),
+        };
+        outcome.map_err(|what| DataError::Record {
+            path: self.footer.path.clone(),
+            record: group.first + at + 1,
+            column: self.column.name.to_owned(),
+            what,
+        })
+    }
+}
+
+/// A cell.
+enum Value<'a> {
+    Missing,
+    Truth(bool),
+    Integer(i128),
+    Number(f64),
+    Text(&'a [u8]),
+}
+
+impl Value<'_> {
+    fn decimal(unscaled: i128, scale: i32) -> Self {
+        Self::Number(unscaled as f64 / 10f64.powi(scale))
+    }
+
+    /// Big-endian two's complement; what is wider than 128 bits is beyond any range and counts as no number.
+    fn wide_decimal(bytes: &[u8], scale: i32) -> Self {
+        if bytes.is_empty() || bytes.len() > 16 {
+            return Self::Text(b"?");
+        }
+        let negative = bytes[0] >= 0x80;
+        let start = if negative { -1 } else { 0 };
+        Self::decimal(bytes.iter().fold(start, |value, byte| (value << 8) | i128::from(*byte)), scale)
+    }
+
+    fn write(self, rule: &Rule, row: &mut [f64]) -> Result<(), CellProblem> {
+        let number = rule.as_number().is_some();
+        match self {
+            Self::Missing => rule.write_missing(row),
+            Self::Truth(truth) if number => rule.write_number(f64::from(u8::from(truth)), row),
+            Self::Truth(truth) => rule.write_text(truth.to_string().as_bytes(), row),
+            Self::Integer(value) if number => rule.write_number(value as f64, row),
+            Self::Integer(value) => rule.write_text(value.to_string().as_bytes(), row),
+            Self::Number(value) => rule.write_number(value, row),
+            Self::Text(text) => rule.write_text(text, row),
+        }
+    }
+
+    fn target(self, rule: &LabelRule<'_>) -> Result<f64, CellProblem> {
+        match self {
+            Self::Missing => Err(CellProblem::Missing),
+            // Truths may be called 1 and 0 in the schema.
+            Self::Truth(truth) => rule
+                .target(truth.to_string().as_bytes())
+                .or_else(|_| rule.target_of_number(f64::from(u8::from(truth)))),
+            Self::Integer(value) => rule.target(value.to_string().as_bytes()),
+            Self::Number(value) => rule.target_of_number(value),
+            Self::Text(text) => rule.target(text),
+        }
+    }
+}
+
+/// A column that is read.
+struct Column<'a> {
+    name: &'a str,
+    usage: Use<'a>,
+    /// Its place among the file's columns.
+    leaf: usize,
+    nullable: bool,
+    unsigned: bool,
+    /// Digits after the point of decimals.
+    decimals: Option<i32>,
+}
+
+#[derive(Clone, Copy)]
+enum Use<'a> {
+    Feature(&'a Rule),
+    Label(&'a LabelRule<'a>),
+}
+
+impl Column<'_> {
+    fn refused(&self, footer: &Footer) -> DataError {
+        DataError::ColumnType { path: footer.path.clone(), column: self.name.to_owned() }
+    }
+}
+
+/// What a Parquet file says of itself.
+struct Footer {
+    path: PathBuf,
+    length: u64,
+    metadata: ParquetMetaData,
+}
+
+impl Footer {
+    fn read(path: &Path) -> Result<Self, DataError> {
+        let mut file = open_file(path)?;
+        let io = |source| DataError::io(path, source);
+        let damaged = || DataError::Damaged { path: path.to_owned() };
+        let length = file.metadata().map_err(io)?.len();
+        if length == 0 {
+            return Err(DataError::Empty { path: path.to_owned() });
+        }
+        let tail = read_range(&mut file, length.checked_sub(8).ok_or_else(damaged)?, 8).map_err(io)?;
+        let &[a, b, c, d, b'P', b'A', b'R', b'1'] = tail.as_slice() else { return Err(damaged()) };
+        let size = u64::from(u32::from_le_bytes([a, b, c, d]));
+        let start = (length - 8).checked_sub(size).ok_or_else(damaged)?;
+        let text = read_range(&mut file, start, size).map_err(io)?;
+
+        // The children of groups (schema, children) are what room is made for, and how deep it goes.
+        let mut groups = 0;
+        let believable = |path: &[i16], value: i64| match path {
+            [2, 5] => {
+                groups += usize::from(value > 0);
+                value <= size.cast_signed() && groups <= MOST_GROUPS
+            }
+            _ => true,
+        };
+        thrift::walk(&text, &mut { believable }).ok_or_else(damaged)?;
+        let metadata = ParquetMetaDataReader::decode_metadata(&text).map_err(|_| damaged())?;
+        Ok(Self { path: path.to_owned(), length, metadata })
+    }
+
+    fn damaged(&self) -> DataError {
+        DataError::Damaged { path: self.path.clone() }
+    }
+
+    fn record_counts(&self) -> Option<Vec<usize>> {
+        let groups = self.metadata.row_groups();
+        let counts: Option<Vec<usize>> =
+            groups.iter().map(|group| usize::try_from(group.num_rows()).ok()).collect();
+        let counts = counts?;
+        counts.iter().try_fold(0_usize, |sum, count| sum.checked_add(*count))?;
+        Some(counts)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let root = self.metadata.file_metadata().schema();
+        root.get_fields().iter().map(|field| field.name().to_owned()).collect()
+    }
+
+    /// What is read, in the order of the rules.
+    fn columns<'a>(&self, rules: &'a Rules<'a>) -> Result<Vec<Column<'a>>, DataError> {
+        let features = rules.encoding.columns().iter().zip(&rules.features);
+        let features = features.map(|(column, rule)| self.column(&column.name, Use::Feature(rule)));
+        let label = rules.label.iter().map(|rule| self.column(&rule.label.column, Use::Label(rule)));
+        features.chain(label).collect()
+    }
+
+    fn column<'a>(&self, name: &'a str, usage: Use<'a>) -> Result<Column<'a>, DataError> {
+        let (path, column) = (self.path.clone(), name.to_owned());
+        let schema = self.metadata.file_metadata().schema_descr();
+        let named = |leaf: &&Arc<ColumnDescriptor>| leaf.path().parts().first().is_some_and(|n| n == name);
+        let mut leaves = schema.columns().iter().enumerate().filter(|(_, leaf)| named(leaf));
+        let Some((leaf, descriptor)) = leaves.next() else {
+            return Err(DataError::MissingColumn { path, column });
+        };
+        if descriptor.path().parts().len() > 1 || descriptor.max_rep_level() > 0 {
+            return Err(DataError::ColumnType { path, column });
+        }
+        if leaves.next().is_some() {
+            return Err(DataError::DuplicateColumn { path, column });
+        }
+        let Some((unsigned, decimals)) = meaning(descriptor) else {
+            return Err(DataError::ColumnType { path, column });
+        };
+        let nullable = descriptor.max_def_level() > 0;
+        Ok(Column { name, usage, leaf, nullable, unsigned, decimals })
+    }
+
+    /// The bytes of a column in a group, after a look at what its pages claim.
+    fn window(
+        &self,
+        file: &mut File,
+        chunk: &ColumnChunkMetaData,
+        column: &Column<'_>,
+    ) -> Result<Window, DataError> {
+        let offset = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
+        let (Ok(start), Ok(length)) = (u64::try_from(offset), u64::try_from(chunk.compressed_size())) else {
+            return Err(self.damaged());
+        };
+        if start.checked_add(length).is_none_or(|end| end > self.length) {
+            return Err(self.damaged());
+        }
+        let known = matches!(
+            chunk.compression(),
+            Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) | Compression::ZSTD(_)
+        );
+        let bytes = read_range(file, start, length).map_err(|source| DataError::io(&self.path, source))?;
+        match check_pages(&bytes) {
+            Some(true) if known => Ok(Window { start, bytes: bytes.into() }),
+            Some(_) => {
+                Err(DataError::ColumnEncoding { path: self.path.clone(), column: column.name.to_owned() })
+            }
+            None => Err(self.damaged()),
+        }
+    }
+}
+
+/// Whether integers are unsigned, and the places of decimals; `None` for what is neither numbers nor text.
+fn meaning(column: &ColumnDescriptor) -> Option<(bool, Option<i32>)> {
+    // Nobody has more digits; the power of ten stays finite.
+    let decimal = || {
+        let scale = column.type_scale();
+        (0..=38).contains(&scale).then_some((false, Some(scale)))
+    };
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Decimal(_)), _) | (None, ConvertedType::DECIMAL) => decimal(),
+        (Some(LogicalType::Integer(kind)), _) => Some((!kind.is_signed, None)),
+        (Some(LogicalType::String | LogicalType::Enum), _)
+        | (None, ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM) => {
+            match column.physical_type() {
+                Type::INT96 | Type::FIXED_LEN_BYTE_ARRAY => None,
+                _ => Some((false, None)),
+            }
+        }
+        (
+            None,
+            ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64,
+        ) => Some((true, None)),
+        (
+            None,
+            ConvertedType::INT_8 | ConvertedType::INT_16 | ConvertedType::INT_32 | ConvertedType::INT_64,
+        ) => Some((false, None)),
+        _ => None,
+    }
+}
+
+/// Whether the pages of a column are in encodings that are read; `None` if one claims what cannot be.
+fn check_pages(mut bytes: &[u8]) -> Option<bool> {
+    let mut known = true;
+    while !bytes.is_empty() {
+        let (mut unpacked, mut packed, mut entries) = (0, 0, 0);
+        let mut note = |path: &[i16], value: i64| {
+            match path {
+                [2] => unpacked = value,
+                [3] => packed = value,
+                // Of a dictionary: its entries.
+                [7, 1] => entries = value,
+                // Of data pages of either version: the encoding. The two of texts by length make room for as many
+                // lengths as they claim.
+                [5 | 8, 2 | 4] if path != [5, 4] && path != [8, 2] => known &= !matches!(value, 6 | 7),
+                _ => {}
+            }
+            true
+        };
+        let header = thrift::walk(bytes, &mut note)?;
+        let length = usize::try_from(packed).ok()?;
+        let limit = packed.saturating_mul(UNPACKED_TIMES).saturating_add(UNPACKED_ANYWAY);
+        // An entry takes four bytes at least, and more in memory.
+        if unpacked > limit || entries > unpacked / 4 {
+            return None;
+        }
+        bytes = bytes.get(header..)?.get(length..)?;
+    }
+    Some(known)
+}
+
+fn read_range(file: &mut File, start: u64, length: u64) -> std::io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(length).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == length { Ok(bytes) } else { Err(std::io::ErrorKind::UnexpectedEof.into()) }
+}
+
+/// A part of the file, addressed as if the whole were there.
+struct Window {
+    start: u64,
+    bytes: Bytes,
+}
+
+impl Window {
+    fn from(&self, start: u64) -> ParquetResult<Bytes> {
+        let outside = || ParquetError::EOF(String::new());
+        let offset = start.checked_sub(self.start).and_then(|offset| usize::try_from(offset).ok());
+        let offset = offset.filter(|offset| *offset <= self.bytes.len()).ok_or_else(outside)?;
+        Ok(self.bytes.slice(offset..))
+    }
+}
+
+impl Length for Window {
+    fn len(&self) -> u64 {
+        self.start + self.bytes.len() as u64
+    }
+}
+
+impl ChunkReader for Window {
+    type T = bytes::buf::Reader<Bytes>;
+
+    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
+        Ok(bytes::Buf::reader(self.from(start)?))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
+        let bytes = self.from(start)?;
+        if length > bytes.len() {
+            return Err(ParquetError::EOF(String::new()));
+        }
+        Ok(bytes.slice(..length))
+    }
+}

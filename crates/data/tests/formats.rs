@@ -1,0 +1,253 @@
+//! Tables in every format that is read, and what is refused in each.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table};
+use proptest::prelude::*;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+const SCHEMA: &str = "
+[label]
+column = 'y'
+positive = 'yes'
+negative = 'no'
+[[column]]
+name = 'a'
+range = [0, 10]
+missing = 5
+[[column]]
+name = 'b'
+categories = ['u', 'v, w', 'quo\"te', '']
+[[column]]
+name = 'c'
+range = [0, 10]
+[[column]]
+name = 'd'
+categories = ['k', 'l']
+missing = 'l'
+other = true
+";
+
+/// Writes a file and reads it as a table.
+fn read(name: &str, content: &[u8], schema: &str) -> Result<Table, DataError> {
+    let (_folder, path) = file(name, content);
+    let schema = Schema::parse(schema).unwrap();
+    Table::read(&path, &Encoding::of(&schema), LabelUse::Read(schema.label()))
+}
+
+fn file(name: &str, content: &[u8]) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).unwrap();
+    (folder, path)
+}
+
+fn packed(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The message without the file's own place.
+fn refusal(name: &str, content: &[u8], schema: &str) -> String {
+    let message = read(name, content, schema).err().unwrap().to_string();
+    message[message.find(name).unwrap()..].to_owned()
+}
+
+#[test]
+fn cells_become_entries_by_public_rules() {
+    let csv = "\u{feff}\r\n\"c\",id,a,b,d,y\r\n\
+               1,\"x,\"\"\ny\",7.5,u,k,yes\r\n\
+               \n\
+               \"2\",,,\"v, w\",,no\n\
+               99, , NaN ,\"quo\"\"te\",other, yes \n\
+               -3,q\"q,1e0,,l,\"no\"";
+    let expected: [[f64; 9]; 4] = [
+        [0.5, 1.0, 0.0, 0.0, 0.0, -0.8, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0, 0.0, -0.6, 0.0, 1.0, 0.0],
+        [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0],
+        [-0.8, 0.0, 0.0, 0.0, 1.0, -1.0, 0.0, 1.0, 0.0],
+    ];
+    for table in [
+        read("t.csv", csv.as_bytes(), SCHEMA).unwrap(),
+        read("t.csv.gz", &packed(csv.as_bytes()), SCHEMA).unwrap(),
+    ] {
+        assert_eq!((table.rows, table.columns), (4, 9));
+        assert_eq!(table.features, expected.concat());
+        assert_eq!(table.targets, [1.0, -1.0, 1.0, -1.0]);
+    }
+}
+
+#[test]
+fn names_of_entries_match_the_entries() {
+    let schema = Schema::parse(SCHEMA).unwrap();
+    let names = Encoding::of(&schema).feature_names();
+    assert_eq!(names, ["a", "b=u", "b=v, w", "b=quo\"te", "b=", "c", "d=k", "d=l", "d≠"]);
+    assert_eq!(Encoding::of(&schema).dimension(), names.len());
+}
+
+#[test]
+fn refusals_say_where_and_never_what() {
+    let header = "a,b,c,d,y\n";
+    for (rows, expected) in [
+        ("1,u,secret,k,yes\n", "t.csv: line 2, column `c`: not a number"),
+        ("1,u,2,k,yes\n\n\n1,u,,k,yes", "t.csv: line 5, column `c`: empty"),
+        ("1,\"\n\n\",2,k,yes\n1,u,inf,k,yes", "t.csv: line 5, column `c`: not a finite"),
+        ("1,u,2,k,secret\n", "t.csv: line 2, column `y`: the label is none"),
+        ("1,u,2,k,\n", "t.csv: line 2, column `y`: empty"),
+        ("1,u,2,k\n", "t.csv: line 2: not as many cells"),
+        ("1,u,2,k,yes,\n", "t.csv: line 2: not as many cells"),
+        ("1,u,2,k,yes\n1,\"secret,2,k,yes\n", "t.csv: line 3: not a valid record"),
+        ("1,u,2,k,yes\n1,\"sec\"ret,2,k,yes\n", "t.csv: line 3: not a valid record"),
+    ] {
+        let message = refusal("t.csv", format!("{header}{rows}").as_bytes(), SCHEMA);
+        assert!(message.starts_with(expected), "{rows:?}: {message}");
+        assert!(!message.contains("sec"), "{message}");
+    }
+    let message = refusal("t.csv", b"a,b,c,d,y\n1,\xff,2,k,yes\n", SCHEMA);
+    assert_eq!(message, "t.csv: line 2, column `b`: not UTF-8 text");
+    for (content, expected) in [
+        (&b""[..], "t.csv: the file is empty"),
+        (b"\n\r\n", "t.csv: the file is empty"),
+        (b"a,b,c,d\n", "t.csv: line 1: no column `y`"),
+        (b"a,a,b,c,d,y\n", "t.csv: line 1: column `a` appears twice"),
+        (b"a,\"b\n", "t.csv: line 1: not a valid record"),
+    ] {
+        assert!(refusal("t.csv", content, SCHEMA).starts_with(expected), "{expected}");
+    }
+    assert!(refusal("t.xlsx", b"", SCHEMA).contains("the ending of the name"));
+}
+
+const LARGE: &str = "[label]\ncolumn = 'y'\nrange = [0, 1e6]\n[[column]]\nname = 'x'\nrange = [0, 1e6]\n\
+                     [[column]]\nname = 'c'\ncategories = [\"p\\nq\", \"r\"]\n";
+
+/// A file of many pieces, with quoted line ends and blank lines; a row number in every row.
+fn large(rows: usize, long: &str) -> String {
+    let mut csv = String::from("x,c,note,y\n");
+    for row in 0..rows {
+        let category = if row % 3 == 0 { "\"p\nq\"" } else { "r" };
+        let _ = writeln!(csv, "{row},{category},{},{row}", if row % 1000 == 7 { long } else { "" });
+        if row % 501 == 0 {
+            csv.push_str("\n\r\n");
+        }
+    }
+    csv
+}
+
+#[test]
+fn pieces_join_without_loss_or_disorder() {
+    // One record is longer than a piece.
+    let csv = large(40_000, &format!("\"{}\"", "long, \n".repeat(30_000)));
+    for (name, content) in [("t.csv", csv.clone().into_bytes()), ("t.csv.gz", packed(csv.as_bytes()))] {
+        let table = read(name, &content, LARGE).unwrap();
+        assert_eq!(table.rows, 40_000);
+        for row in 0..table.rows {
+            let scaled = row as f64 / 5e5 - 1.0;
+            let first = f64::from(u8::from(row % 3 == 0));
+            assert!((table.targets[row] - scaled).abs() < 1e-12, "{row}");
+            let [x, p, r] = table.features[3 * row..3 * row + 3] else { unreachable!() };
+            assert!((x - scaled).abs() < 1e-12, "{row}");
+            assert_eq!((p, r), (first, 1.0 - first), "{row}");
+        }
+    }
+}
+
+#[test]
+fn the_first_fault_is_reported_with_its_line() {
+    let csv = large(60_000, "").replace("\n30001,", "\nbad,").replace("\n50001,", "\nbad,");
+    let line = csv[..csv.find("bad").unwrap()].matches('\n').count() + 1;
+    for _ in 0..20 {
+        let expected = format!("t.csv: line {line}, column `x`: not a number");
+        assert_eq!(refusal("t.csv", csv.as_bytes(), LARGE), expected);
+    }
+}
+
+#[test]
+fn packed_files_that_are_damaged_or_bombs_are_refused() {
+    let whole = packed(large(1000, "").as_bytes());
+    assert!(refusal("t.csv.gz", &whole[..whole.len() / 2], LARGE).contains("damaged"));
+    assert!(refusal("t.csv.gz", b"x,c,y\n", LARGE).contains("damaged"));
+    let mut bomb = GzEncoder::new(Vec::new(), Compression::best());
+    bomb.write_all(b"x,c,y\n").unwrap();
+    for _ in 0..100 {
+        bomb.write_all(&b"1,r,1\n".repeat(1 << 16)).unwrap();
+    }
+    assert!(refusal("t.csv.gz", &bomb.finish().unwrap(), LARGE).contains("too large"));
+}
+
+#[test]
+fn an_open_quote_does_not_swallow_the_file() {
+    let csv = format!("x,c,y\n1,\"r,1\n{}", "1,r,1\n".repeat(4_000_000));
+    assert_eq!(refusal("t.csv", csv.as_bytes(), LARGE), "t.csv: line 2: not a valid record");
+}
+
+const INDEXED: &str = "[label]\ncolumn = 'label'\nclasses = [1, 2, 3]\n[[column]]\nname = '1'\nrange = [0, 2]\n\
+                       [[column]]\nname = '17'\nrange = [-1, 1]\nmissing = 1\n\
+                       [[column]]\nname = '4'\ncategories = [0, 1]\n";
+
+#[test]
+fn libsvm_rows_are_sparse() {
+    let text = "+1 1:2 3:77 17:0.5 # a comment\n\n2\n3.0\t4:1\t17:nan\r\n";
+    for table in [
+        read("t.svm", text.as_bytes(), INDEXED).unwrap(),
+        read("t.libsvm.gz", &packed(text.as_bytes()), INDEXED).unwrap(),
+    ] {
+        assert_eq!((table.rows, table.columns), (3, 4));
+        assert_eq!(table.targets, [0.0, 1.0, 2.0]);
+        assert_eq!(table.features, [1.0, 0.5, 1.0, 0.0, -1.0, 0.0, 1.0, 0.0, -1.0, 1.0, 0.0, 1.0]);
+    }
+    for (text, expected) in [
+        ("1 1:2\n4\n", "t.svm: line 2, column `label`: the label"),
+        ("1 1:secret\n", "t.svm: line 1, column `1`: not a number"),
+        ("1 1:\n", "t.svm: line 1, column `1`: empty"),
+        ("1 0:1\n", "t.svm: line 1: not a valid"),
+        ("1 2:1 2:1\n", "t.svm: line 1: not a valid"),
+        ("1 3:1 2:1\n", "t.svm: line 1: not a valid"),
+        ("1 qid:7 1:1\n", "t.svm: line 1: not a valid"),
+        ("1:1 2:1\n", "t.svm: line 1: not a valid"),
+        ("1 5\n", "t.svm: line 1: not a valid"),
+        ("1 99999999999999999999:1\n", "t.svm: line 1: not a valid"),
+    ] {
+        let message = refusal("t.svm", text.as_bytes(), INDEXED);
+        assert!(message.starts_with(expected), "{text:?}: {message}");
+    }
+    assert!(refusal("t.svm", b"1 1:1", &INDEXED.replace("'17'", "'x'")).contains("`x` of the schema"));
+    assert!(refusal("t.svm", b"1 1:1", &INDEXED.replace("'17'", "'01'")).contains("appears twice"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// What any writer of CSV may write comes back as it was.
+    #[test]
+    fn quoted_cells_come_back(
+        cells in prop::collection::vec((prop::sample::select(vec!["a", "b, c", "d\"", "\"", "e\r\nf", "g\nh", ","]), any::<bool>()), 1..60),
+        ending in prop::sample::select(vec!["\n", "\r\n"]),
+    ) {
+        let values = ["a", "b, c", "d\"", "\"", "e\r\nf", "g\nh", ","];
+        let quote = |text: &str, always: bool| {
+            if always || text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+        };
+        let mut csv = format!("c,y{ending}");
+        for (cell, always) in &cells {
+            let _ = write!(csv, "{},1{ending}", quote(cell, *always));
+        }
+        let list: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
+        let schema = format!(
+            "[label]\ncolumn = 'y'\npositive = 1\nnegative = 0\n[[column]]\nname = 'c'\ncategories = [{}]\n",
+            list.join(", ")
+        );
+        let table = read("t.csv", csv.as_bytes(), &schema).unwrap();
+        prop_assert_eq!(table.rows, cells.len());
+        for (row, (cell, _)) in table.features.chunks(values.len()).zip(&cells) {
+            for (entry, value) in row.iter().zip(values) {
+                prop_assert_eq!(*entry > 0.5, value == *cell);
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Parquet files as other programs write them.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table};
+use parquet::basic::{Compression, Encoding as PageEncoding};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use std::path::Path;
+use std::sync::Arc;
+
+const MESSAGE: &str = "message table {
+    required double plain;
+    optional int32 small;
+    optional int64 big (INTEGER(64, false));
+    required boolean truth;
+    optional binary text (STRING);
+    required int32 money (DECIMAL(9, 2));
+    required int32 day (DATE);
+    required group deep { required int32 leaf; }
+}";
+
+const SCHEMA: &str = "
+[label]
+column = 'truth'
+positive = 1
+negative = 0
+[[column]]
+name = 'plain'
+range = [0, 10]
+[[column]]
+name = 'small'
+range = [-5, 5]
+missing = 5
+[[column]]
+name = 'big'
+categories = [0, '18446744073709551615']
+missing = 0
+[[column]]
+name = 'text'
+categories = ['cat', 'dog']
+missing = 'dog'
+[[column]]
+name = 'money'
+range = [0, 1]
+";
+
+/// A file of `groups` row groups of 6 records each.
+fn write(path: &Path, groups: usize, properties: WriterProperties) {
+    let schema = Arc::new(parse_message_type(MESSAGE).unwrap());
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).unwrap();
+    let levels = [1, 1, 0, 1, 1, 0];
+    for group in 0..groups {
+        let mut rows = writer.next_row_group().unwrap();
+        while let Some(mut column) = rows.next_column().unwrap() {
+            let count = match column.untyped() {
+                ColumnWriter::DoubleColumnWriter(w) => {
+                    w.write_batch(&[0.0, 5.0, 99.0, 2.5, 7.5, group as f64], None, None)
+                }
+                ColumnWriter::BoolColumnWriter(w) => {
+                    w.write_batch(&[true, false, true, true, false, true], None, None)
+                }
+                ColumnWriter::Int64ColumnWriter(w) => w.write_batch(&[0, -1, 7, 0], Some(&levels), None),
+                ColumnWriter::ByteArrayColumnWriter(w) => {
+                    let texts = ["cat", "dog", "emu", "cat"].map(ByteArray::from);
+                    w.write_batch(&texts, Some(&levels), None)
+                }
+                ColumnWriter::Int32ColumnWriter(w) => {
+                    if w.get_descriptor().name() == "small" {
+                        w.write_batch(&[-5, 0, 2, 100], Some(&levels), None)
+                    } else {
+                        w.write_batch(&[0, 25, 50, 75, 100, 125], None, None)
+                    }
+                }
+                _ => unreachable!(),
+            };
+            count.unwrap();
+            column.close().unwrap();
+        }
+        rows.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+fn read(path: &Path, schema: &str) -> Result<Table, DataError> {
+    let schema = Schema::parse(schema).unwrap();
+    Table::read(path, &Encoding::of(&schema), LabelUse::Read(schema.label()))
+}
+
+#[test]
+fn columns_become_entries_by_the_same_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(parquet::basic::GzipLevel::default()),
+        Compression::ZSTD(parquet::basic::ZstdLevel::default()),
+    ] {
+        for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+            for dictionary in [true, false] {
+                let properties = WriterProperties::builder()
+                    .set_compression(compression)
+                    .set_writer_version(version)
+                    .set_dictionary_enabled(dictionary)
+                    .set_column_encoding("text".into(), PageEncoding::PLAIN);
+                write(&path, 3, properties.build());
+                let table = read(&path, SCHEMA).unwrap();
+                assert_eq!((table.rows, table.columns), (18, 7));
+                let group = |last: f64| {
+                    let last = last / 5.0 - 1.0;
+                    vec![
+                        [-1.0, -1.0, 1.0, 0.0, 1.0, 0.0, -1.0],
+                        [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, -0.5],
+                        [1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0],
+                        [-0.5, 0.4, 0.0, 0.0, 0.0, 0.0, 0.5],
+                        [0.5, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0],
+                        [last, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0],
+                    ]
+                };
+                let expected: Vec<f64> = (0..3).flat_map(|g| group(f64::from(g)).concat()).collect();
+                assert_eq!(table.features, expected);
+                assert_eq!(table.targets[..6], [1.0, -1.0, 1.0, 1.0, -1.0, 1.0]);
+            }
+        }
+    }
+    let names = ["plain", "small", "big", "truth", "text", "money", "day", "deep"];
+    assert_eq!(Table::header(&path).unwrap(), names);
+}
+
+#[test]
+fn refusals_say_where_and_never_what() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    write(&path, 2, WriterProperties::builder().build());
+    for (from, to, expected) in [
+        ("missing = 5\n", "", "record 3, column `small`: empty"),
+        ("name = 'small'", "name = 'day'", "column `day` is neither"),
+        ("name = 'small'", "name = 'deep'", "column `deep` is neither"),
+        ("name = 'small'", "name = 'absent'", "no column `absent`"),
+        (
+            "categories = ['cat', 'dog']\nmissing = 'dog'",
+            "range = [0, 1]",
+            "record 1, column `text`: not a number",
+        ),
+        ("positive = 1\nnegative = 0", "classes = ['a', true]", "record 2, column `truth`: the label"),
+    ] {
+        let message = read(&path, &SCHEMA.replace(from, to)).err().unwrap().to_string();
+        assert!(message.contains(expected), "{to}: {message}");
+    }
+    let delta = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_column_encoding("text".into(), PageEncoding::DELTA_LENGTH_BYTE_ARRAY);
+    write(&path, 1, delta.build());
+    let message = read(&path, SCHEMA).err().unwrap().to_string();
+    assert!(message.contains("column `text` is stored in an encoding"), "{message}");
+}
+
+#[test]
+fn files_that_are_no_parquet_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    for (content, expected) in [
+        (&b""[..], "empty"),
+        (b"PAR1", "damaged"),
+        (b"PAR1....PAR1", "damaged"),
+        (b"a,b\n1,2\n3,4\n", "damaged"),
+        (b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7fPAR1", "damaged"),
+    ] {
+        std::fs::write(&path, content).unwrap();
+        let message = read(&path, SCHEMA).err().unwrap().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// A reader that believed every claim would make room for it.
+#[test]
+fn claims_of_great_size_are_refused_or_fail_without_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    write(&path, 1, WriterProperties::builder().build());
+    let good = std::fs::read(&path).unwrap();
+    let started = std::time::Instant::now();
+    // Every place in turn, overwritten with what reads as a number of about two thousand million.
+    for at in 0..good.len() - 5 {
+        let mut bad = good.clone();
+        bad[at..at + 5].copy_from_slice(&[0xff, 0xff, 0xff, 0xff, 0x0f]);
+        std::fs::write(&path, &bad).unwrap();
+        let _ = read(&path, SCHEMA);
+    }
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
