@@ -1,5 +1,9 @@
 //! What can be typed.
 
+mod budget;
+
+pub(crate) use budget::{Adjacency, Budget, BudgetCommand, LedgerFile, Spending};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -33,6 +37,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// What noisy releases cost, or how much noise a budget needs
     Account(Account),
+    /// Grant privacy budgets to data sets, and see what was spent
+    Budget(Budget),
 }
 
 #[derive(Args)]
@@ -59,8 +65,9 @@ pub(crate) struct Simulate {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example:
+Examples:
   pairdp train cohort.csv --epsilon 1 --delta 1e-6 --out model.json
+  pairdp train cohort.csv --epsilon 0.3 --delta 1e-6 --ledger clinic.ledger --dataset stays-2026
 
 A schema holds public knowledge about the table, never numbers taken from it:
   [label]
@@ -90,6 +97,8 @@ pub(crate) struct Train {
     /// Model file to write
     #[arg(long, value_name = "FILE", default_value = "model.json")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) spending: Spending,
     #[command(flatten)]
     pub(crate) tuning: Tuning,
 }

@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub(crate) mod account;
+pub(crate) mod budget;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod predict;

@@ -49,6 +49,9 @@ pub struct PrivateModel {
     pub training: Plan,
     /// λ of the ridge it was trained with.
     pub ridge: f64,
+    /// The run in the ledger that paid for it, if one did; no guarantee rests on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
     /// Why it is private.
     pub certificate: Certificate,
 }
@@ -108,7 +111,7 @@ impl Hint for ModelError {
 impl PrivateModel {
     /// Puts the parts together.
     pub fn new(ranker: LinearRanker, training: Plan, ridge: f64, certificate: Certificate) -> Self {
-        Self { format: PRIVATE_FORMAT.into(), ranker, training, ridge, certificate }
+        Self { format: PRIVATE_FORMAT.into(), ranker, training, ridge, run: None, certificate }
     }
 
     /// Reads a model file's text.

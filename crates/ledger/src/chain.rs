@@ -28,6 +28,11 @@ pub struct Head {
 }
 
 impl Head {
+    /// The hash of the last entry, in hexadecimal digits.
+    pub fn hash_hex(&self) -> String {
+        to_hex(&self.hash)
+    }
+
     /// Before the first entry of a ledger.
     pub(crate) fn start(key: &Key, id: &[u8]) -> Self {
         Self { count: 0, hash: key.hash(START, &[id]) }

@@ -26,6 +26,17 @@ pub struct Ledger {
     book: Book,
 }
 
+/// An entry as it stands in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// What it says.
+    pub entry: Entry,
+    /// The very text that was hashed.
+    pub body: String,
+    /// The head of the history that ends with it.
+    pub head: Head,
+}
+
 impl Ledger {
     /// Makes a new, empty ledger and opens it.
     ///
@@ -115,21 +126,26 @@ impl Ledger {
         Ok(self.book.accounts().map(|(name, account)| (name.to_owned(), account.balance())).collect())
     }
 
-    /// Every entry, oldest first, each with the head of the history up to it.
+    /// Every entry, oldest first.
     ///
     /// # Errors
     /// [`LedgerError::Damaged`] as in [`Ledger::open`].
-    pub fn history(&mut self) -> Result<Vec<(Entry, Head)>, LedgerError> {
+    pub fn history(&mut self) -> Result<Vec<Line>, LedgerError> {
         let start = self.store.start(&self.key);
-        let mut entries = Vec::new();
+        let mut lines = Vec::new();
         self.store.read()?.follow(&self.key, start, |body, head| {
-            entries.push((parse(body, head)?, head));
+            lines.push(Line { entry: parse(body, head)?, body: body.to_owned(), head });
             Ok(())
         })?;
-        Ok(entries)
+        Ok(lines)
     }
 
-    /// The ledger's own name, 16 bytes from which its first hash is made.
+    /// Where the history ended when it was last looked at.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+
+    /// The ledger's own random name, from which its first hash is made.
     pub fn id(&self) -> &[u8] {
         self.store.id()
     }

@@ -68,6 +68,6 @@ pub use charge::Charge;
 pub use entry::{Action, Cancelled, Cost, Entry, Recorded, RunId};
 pub use error::{Damage, LedgerError};
 pub use key::Key;
-pub use ledger::Ledger;
+pub use ledger::{Ledger, Line};
 pub use reservation::Reservation;
 pub use time::utc;

@@ -1,6 +1,7 @@
 //! The whole path on simulated data: simulate, train, predict, evaluate, verify, compare.
 
 use crate::args::{Demo, Tuning};
+use crate::booking::Booking;
 use crate::commands::train::{problem, train_file};
 use crate::failure::Failure;
 use crate::files;
@@ -40,7 +41,7 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     printer.progress("training a private ranker over all pairs …");
     let tuning = Tuning::default();
     let budget = Budget::new(EPSILON, DELTA)?;
-    let model = train_file(&cohort, &schema, budget, &tuning)?;
+    let model = train_file(&cohort, &schema, budget, &tuning, Booking::none())?;
     files::write(&model_file, &model.to_json().map_err(|error| Failure::about(&model_file, &error))?)?;
 
     printer.progress("training the same ranker without privacy, to compare …");

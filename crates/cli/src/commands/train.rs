@@ -1,9 +1,10 @@
 use crate::args::{Algorithm, Loss, Train, Tuning};
+use crate::booking::Booking;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, template};
-use pairdp_learn::{LinearRanker, Plan, PlanKind, PrivateModel, train};
+use pairdp_learn::{LinearRanker, Mechanism, Plan, PlanKind, PrivateModel, train};
 use pairdp_noise::Secure;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_units::Budget;
@@ -16,14 +17,16 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
     files::check_writable(&arguments.out)?;
     let schema = find_schema(&arguments.data, arguments.schema.as_deref())?;
-    let model = train_file(&arguments.data, &schema, budget, &arguments.tuning)?;
+    let booking =
+        Booking::reserve(&arguments.spending, budget, |n| mechanism(&schema, n, budget, &arguments.tuning))?;
+    let model = train_file(&arguments.data, &schema, budget, &arguments.tuning, booking)?;
     files::write(&arguments.out, &model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?)?;
 
     let certificate = &model.certificate;
     let text = format!(
         "trained on {} records of {} features by {}, {} steps\n\
          private at ε = {}, δ = {} for replacing any one record\n\
-         wrote {}; check it with: pairdp verify {}",
+         wrote {}; check it with: pairdp verify {}{}",
         certificate.records,
         certificate.features,
         certificate.algorithm.name(),
@@ -32,11 +35,13 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
         budget.delta,
         arguments.out.display(),
         arguments.out.display(),
+        model.run.as_ref().map(|run| format!("\nspent as run {run}")).unwrap_or_default(),
     );
     let object = json!({
         "model": arguments.out, "algorithm": certificate.algorithm, "records": certificate.records,
         "features": certificate.features, "steps": model.training.steps(),
         "epsilon": budget.epsilon, "delta": budget.delta, "adjacency": certificate.claim.adjacency,
+        "run": model.run,
     });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
@@ -48,11 +53,14 @@ pub(crate) fn train_file(
     schema: &Schema,
     budget: Budget,
     tuning: &Tuning,
+    mut booking: Booking,
 ) -> Result<PrivateModel, Failure> {
     let problem = problem(tuning)?;
     let encoding = Encoding::of(schema);
-    let table = Table::read_csv(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
-    let plan = plan(problem, &table, budget, tuning)?;
+    let table = Table::read_csv(data, &encoding, LabelUse::Read(schema.label()))
+        .and_then(|table| table.require_pairs(data));
+    let table = booking.accept(data, table)?;
+    let plan = plan(problem, table.rows, table.columns, budget, tuning)?;
     let records = Records::new(table.features, table.columns, table.positive, problem.feature_bound())?;
     let (parameters, certificate) = train(problem, plan, budget, records, Secure::from_os()?)?.into_parts();
     let ranker = LinearRanker {
@@ -61,7 +69,16 @@ pub(crate) fn train_file(
         feature_bound: problem.feature_bound(),
         parameters,
     };
-    Ok(PrivateModel::new(ranker, plan, problem.ridge(), certificate))
+    let mut model = PrivateModel::new(ranker, plan, problem.ridge(), certificate);
+    booking.settle(&mut model)?;
+    Ok(model)
+}
+
+/// What training will release, from public facts alone.
+fn mechanism(schema: &Schema, records: usize, budget: Budget, tuning: &Tuning) -> Result<Mechanism, Failure> {
+    let (problem, features) = (problem(tuning)?, Encoding::of(schema).dimension());
+    let plan = plan(problem, records, features, budget, tuning)?;
+    Ok(Mechanism::calibrate(problem, plan, records, features, budget)?)
 }
 
 pub(crate) fn problem(tuning: &Tuning) -> Result<Problem, Failure> {
@@ -77,13 +94,19 @@ pub(crate) fn problem(tuning: &Tuning) -> Result<Problem, Failure> {
 }
 
 /// What was typed, or what suits the public facts.
-fn plan(problem: Problem, table: &Table, budget: Budget, tuning: &Tuning) -> Result<Plan, Failure> {
+fn plan(
+    problem: Problem,
+    records: usize,
+    features: usize,
+    budget: Budget,
+    tuning: &Tuning,
+) -> Result<Plan, Failure> {
     let algorithm = match tuning.algorithm {
         Algorithm::NoisyGd => PlanKind::NoisyGd,
         Algorithm::OutputGd => PlanKind::OutputGd,
         Algorithm::NoisySgd => PlanKind::NoisySgd,
     };
-    let suggested = Plan::suggested(algorithm, problem, table.rows, table.columns, budget)?;
+    let suggested = Plan::suggested(algorithm, problem, records, features, budget)?;
     let steps = tuning.steps.unwrap_or(suggested.steps());
     let step_size = tuning.step_size.unwrap_or(suggested.step_size());
     Ok(Plan::new(algorithm, steps, step_size, suggested.average())?)
