@@ -1,6 +1,6 @@
 //! The state that a history adds up to. Nothing of it is stored: it is always the sum of authentic entries.
 
-use crate::charge::Charge;
+use crate::charge::{Charge, sampler_distance};
 use crate::entry::{Action, Cost, ENTRY_VERSION, Entry, RunId};
 use crate::spent::{Spent, burden};
 use crate::{Damage, LedgerError};
@@ -173,7 +173,7 @@ impl Account {
     /// The largest ε, to three digits, of a run with Gaussian noise that would fit.
     fn largest(&self, delta: Delta, sampler_delta: Delta) -> Option<f64> {
         let grant = self.facts.grant;
-        let distance = up_by(0.5 * sampler_delta.get(), 1.0);
+        let distance = sampler_distance(sampler_delta);
         let for_data = Delta::new(delta.get() - sampler_delta.get()).ok()?;
         let fits = |epsilon: f64| {
             let Ok(claim) = Budget::new(epsilon, delta.get()) else { return false };

@@ -43,8 +43,7 @@ pub(crate) fn charges(
     sampler_delta: Delta,
     claim: Budget,
 ) -> Result<Vec<Charge>, LedgerError> {
-    // What is set aside for a sampler is (1 + e^ε) ≥ 2 times its distance.
-    let distance = up_by(0.5 * sampler_delta.get(), 1.0);
+    let distance = sampler_distance(sampler_delta);
     let free = Charge { ratio_squared: 0.0, epsilon: 0.0, delta: 0.0, distance };
     let for_data = claim.delta.get() - sampler_delta.get();
     let for_data = Delta::new(if for_data > 0.0 { down_by(for_data, 1.0) } else { for_data })
@@ -64,7 +63,7 @@ pub(crate) fn charges(
     covered(certified)?;
     let pure = epsilon_for(event, Delta::PURE)?.0.get();
     if pure.is_finite() {
-        let added = Charge { epsilon: pure, ..free };
+        let added = Charge { epsilon: pure_epsilon(event.release()).unwrap_or(pure), ..free };
         let noise = pure_squared(event.release()).map(|ratio_squared| Charge { ratio_squared, ..free });
         return Ok(noise.into_iter().chain([added]).collect());
     }
@@ -80,6 +79,11 @@ pub(crate) fn charges(
         all.extend(leaks.iter().filter_map(split));
     }
     Ok(all)
+}
+
+/// How far the noise may be from its law: what is set aside for it is (1 + e^ε) ≥ 2 times that.
+pub(crate) fn sampler_distance(sampler_delta: Delta) -> f64 {
+    0.5 * sampler_delta.get()
 }
 
 /// Σμ² of releases with plain Gaussian noise, rounded up; nothing when another kind is among them.
@@ -99,6 +103,14 @@ fn gaussian_squared(release: &Release) -> Result<Option<f64>, LedgerError> {
         }
         Release::Gaussian { .. } | Release::Pure { .. } | Release::Disjoint { .. } => None,
     })
+}
+
+/// ε of a single pure release on all records: exactly what it says.
+fn pure_epsilon(release: &Release) -> Option<f64> {
+    match release {
+        Release::Pure { epsilon, sampling: Sampling::None, times: 1 } => Some(*epsilon),
+        _ => None,
+    }
 }
 
 /// Σμ² of Gaussian noise that protects as well as pure releases on all records.

@@ -50,7 +50,16 @@ impl<const BITS: i32> Sum<BITS> {
         match self.0 {
             0 => 0.0,
             Self::INFINITE => f64::INFINITY,
-            units => pairdp_units::directed::up(units as f64) * f64::powi(2.0, -BITS),
+            units => {
+                let near = units as f64;
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "whole and in range"
+                )]
+                let covers = near as u128 >= units;
+                if covers { near * f64::powi(2.0, -BITS) } else { near.next_up() * f64::powi(2.0, -BITS) }
+            }
         }
     }
 }

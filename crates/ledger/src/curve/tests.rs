@@ -23,7 +23,7 @@ fn pure_releases_have_their_known_ratio() {
 /// Between the points that the curve was made of, and once with the accountant's other engine.
 #[test]
 fn a_sampled_run_is_covered_everywhere() {
-    for (records, steps, multiplier) in [(5000, 5000, 0.65), (300, 300, 1.0), (5000, 50, 0.55)] {
+    for (records, steps, multiplier) in [(300, 300, 1.0), (5000, 50, 0.55)] {
         let event = Event::gaussian_steps(records, Some(2), steps, multiplier).unwrap();
         let curve = Curve::of(&event, 1e-9).unwrap();
         for leak in [1e-9, 1e-7] {
