@@ -4,6 +4,7 @@
 
 mod accountant;
 mod kernels;
+mod ledger;
 mod noise;
 mod report;
 
@@ -16,6 +17,7 @@ type Benchmark = (&'static str, &'static str, fn(&mut Report));
 const BENCHMARKS: &[Benchmark] = &[
     ("accountant", "noise for a budget and ε for a noise, beside dp-accounting", accountant::run),
     ("kernels", "gradients over all pairs, next to reading the table", kernels::run),
+    ("ledger", "reserving a budget: alone, and in eight processes at once", ledger::run),
     ("noise", "safe noise a second, alone and next to unsafe noise", noise::run),
 ];
 

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod account;
+mod budget;
 mod common;
+mod kills;
 mod path;
 mod refusals;
 mod repository;
