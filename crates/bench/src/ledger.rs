@@ -32,18 +32,18 @@ fn measure(report: &mut Report) -> Outcome<()> {
     for earlier in [250, 2000] {
         let path = folder.path().join(format!("{earlier}.ledger"));
         let mut ledger = new_ledger(&path)?;
-        times(earlier - 1, || Ok(drop(ledger.reserve("d", &cost()?)?)))?;
+        times(earlier - 1, || ledger.reserve("d", &cost()?))?;
         let details = [("entries", earlier as f64)];
-        let alone = times(RESERVATIONS, || Ok(drop(ledger.reserve("d", &cost()?)?)))?;
+        let alone = times(RESERVATIONS, || ledger.reserve("d", &cost()?))?;
         report.row("reserve, median", &details, 1e3 * alone[RESERVATIONS / 2], "ms");
         report.row("reserve, 95 of 100", &details, 1e3 * alone[RESERVATIONS * 95 / 100], "ms");
-        let opening = times(20, || Ok(drop(open(&path)?)))?;
+        let opening = times(20, || open(&path))?;
         report.row("open and check, median", &details, 1e3 * opening[10], "ms");
     }
 
     let path = folder.path().join("shared.ledger");
     let mut ledger = new_ledger(&path)?;
-    times(250, || Ok(drop(ledger.reserve("d", &cost()?)?)))?;
+    times(250, || ledger.reserve("d", &cost()?))?;
     let start = Instant::now();
     let children: Vec<_> = (0..PROCESSES)
         .map(|_| {
@@ -70,7 +70,7 @@ fn measure(report: &mut Report) -> Outcome<()> {
     let claim = Budget::new(1.0, 1e-7)?;
     let unit = Event::gaussian_steps(5000, Some(2), 5000, 1.0)?;
     let event = unit.scaled(calibrate::noise_multiplier(&unit, claim)?)?;
-    let slow = times(3, || Ok(drop(Cost::new(event.clone(), Delta::PURE, claim, "noisy-sgd")?)))?;
+    let slow = times(3, || Cost::new(event.clone(), Delta::PURE, claim, "noisy-sgd"))?;
     report.row("cost of a sampled run, before the lock", &[("steps", 5000.0)], 1e3 * slow[1], "ms");
     Ok(())
 }
@@ -79,19 +79,20 @@ fn measure(report: &mut Report) -> Outcome<()> {
 #[expect(clippy::print_stdout, reason = "the times are for the process that started this one")]
 fn work(path: &Path) -> Outcome<()> {
     let mut ledger = open(path)?;
-    for seconds in times(RESERVATIONS, || Ok(drop(ledger.reserve("d", &cost()?)?)))? {
+    for seconds in times(RESERVATIONS, || ledger.reserve("d", &cost()?))? {
         println!("{seconds}");
     }
     Ok(())
 }
 
 /// Sorted seconds of `count` calls.
-fn times(count: usize, mut call: impl FnMut() -> Result<(), LedgerError>) -> Outcome<Vec<f64>> {
+fn times<T>(count: usize, mut call: impl FnMut() -> Result<T, LedgerError>) -> Outcome<Vec<f64>> {
     let mut seconds = Vec::with_capacity(count);
     for _ in 0..count {
         let start = Instant::now();
-        call()?;
+        let made = call()?;
         seconds.push(start.elapsed().as_secs_f64());
+        drop(made);
     }
     seconds.sort_by(f64::total_cmp);
     Ok(seconds)

@@ -115,6 +115,7 @@ pub(crate) fn open_or_create(file: &LedgerFile) -> Result<Ledger, Failure> {
 }
 
 /// Which of our exit codes an error has.
+#[expect(clippy::needless_pass_by_value, reason = "reads well in map_err")]
 pub(crate) fn failure(error: LedgerError) -> Failure {
     if error.is_failure() {
         Failure::Failed(error.to_string())

@@ -13,7 +13,7 @@ const ROUNDING: f64 = 1e-9;
 /// Ways to split the cost of a sampled run between noise and δ: its own δ, halved so many times.
 const SPLITS: i32 = 9;
 
-/// What a run pays, in the currencies of [`crate::spent`].
+/// What a run pays, in three currencies: see `spent.rs`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Charge {
@@ -33,7 +33,7 @@ pub struct Charge {
 /// Each charge covers the run for all neighbours: `proofs/ledger.md`.
 ///
 /// # Cost
-/// Microseconds for Gaussian and pure releases, about half a second for sampled ones.
+/// Microseconds for Gaussian and pure releases, about a second for sampled ones.
 ///
 /// # Errors
 /// [`LedgerError::Accountant`] for releases without a proved bound, [`LedgerError::Claim`] when the releases cost more

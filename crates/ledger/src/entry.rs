@@ -109,7 +109,7 @@ pub struct Cost {
 impl Cost {
     /// Checks that the releases are as private as is claimed, and computes what they cost beside others.
     ///
-    /// This is the slow part of reserving for sampled releases (about half a second) and needs no ledger, so that no
+    /// This is the slow part of reserving for sampled releases (about a second) and needs no ledger, so that no
     /// lock is held meanwhile.
     ///
     /// # Errors

@@ -2,6 +2,7 @@ use crate::book::{Balance, Book, DataSet};
 use crate::chain::Head;
 use crate::charge::{Charge, charges, within};
 use crate::entry::{Action, Cancelled, Cost, ENTRY_VERSION, Entry, RunId, printable};
+use crate::key::to_hex;
 use crate::reservation::Reservation;
 use crate::store::{Locked, Store};
 use crate::time::now;
@@ -145,8 +146,12 @@ impl Ledger {
         self.head
     }
 
-    /// The ledger's own random name, from which its first hash is made.
-    pub fn id(&self) -> &[u8] {
+    /// The ledger's own random name, from which its first hash is made, in hexadecimal digits.
+    pub fn id_hex(&self) -> String {
+        to_hex(self.id())
+    }
+
+    pub(crate) fn id(&self) -> &[u8] {
         self.store.id()
     }
 

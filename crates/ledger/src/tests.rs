@@ -67,7 +67,7 @@ fn runs_compose_tightly_and_not_by_adding() {
     while desk.ledger.reserve("d", &gaussian_run(0.2, 1e-6)).is_ok() {
         runs += 1;
     }
-    // By adding ε there would be five; the mechanisms themselves compose to ε = 1 in 21.8 of them.
+    // By adding ε there would be five; the mechanisms themselves compose to ε = 1 in 20.2 of them.
     let ratio = |epsilon| gaussian::largest_ratio(Budget::new(epsilon, 1e-6).unwrap()).unwrap();
     let exact = (ratio(1.0) / ratio(0.2)).powi(2);
     assert!((runs as f64) <= exact && runs as f64 >= 0.93 * exact, "{runs} of {exact}");

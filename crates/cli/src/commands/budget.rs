@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
         BudgetCommand::Export(export) => {
             let mut ledger = reopen(&export.file)?;
             let lines = ledger.history().map_err(failure)?;
-            let document = format!("{:#}\n", report::export(ledger.id(), &lines));
+            let document = format!("{:#}\n", report::export(&ledger.id_hex(), &lines));
             match &export.out {
                 Some(path) => {
                     files::write(path, &document)?;

@@ -91,7 +91,7 @@ fn a_run_may_take_exactly_what_was_granted() {
 fn refused_tables_are_not_charged_and_leave_a_trace() {
     let workplace = workplace(200);
     workplace.run("simulate --records 201 --out longer.csv");
-    workplace.write("broken.csv", &workplace.read("cohort.csv").replacen("\n", "\n1,2\n", 1));
+    workplace.write("broken.csv", &workplace.read("cohort.csv").replacen('\n', "\n1,2\n", 1));
     for (table, word) in
         [("longer.csv", "has 201 records"), ("broken.csv", "line 2"), ("absent.csv", "no such file")]
     {

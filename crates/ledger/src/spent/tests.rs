@@ -69,7 +69,7 @@ proptest! {
         turn in 0..20_usize,
     ) {
         let delta = Delta::new(1e-6).unwrap();
-        let total = |charges: &[Charge]| charges.iter().fold(Spent::default(), |spent, c| spent.with(c));
+        let total = |charges: &[Charge]| charges.iter().fold(Spent::default(), Spent::with);
         let whole = total(&charges);
         for charge in &charges {
             prop_assert!(whole.needed(delta) >= Spent::default().with(charge).needed(delta));
@@ -90,7 +90,7 @@ proptest! {
     #[test]
     fn needed_is_the_edge_of_what_fits(charges in prop::collection::vec(any_charge(), 1..8)) {
         let delta = Delta::new(1e-6).unwrap();
-        let spent = charges.iter().fold(Spent::default(), |spent, c| spent.with(c));
+        let spent = charges.iter().fold(Spent::default(), Spent::with);
         let needed = spent.needed(delta);
         if needed.is_finite() && needed > 1e-9 {
             let fits = |epsilon: f64| spent.fits(Budget::new(epsilon, delta.get()).unwrap());

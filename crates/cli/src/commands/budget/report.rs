@@ -71,10 +71,9 @@ fn describe(action: &Action) -> String {
 }
 
 /// The bodies as they were hashed, so that a reviewer with the key can recompute every hash.
-pub(crate) fn export(id: &[u8], lines: &[Line]) -> Value {
+pub(crate) fn export(id: &str, lines: &[Line]) -> Value {
     let entries: Vec<Value> =
         lines.iter().map(|line| json!({ "body": line.body, "hash": line.head.hash_hex() })).collect();
-    let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
     json!({ "format": "pairdp-ledger-export/1", "id": id, "entries": entries })
 }
 
