@@ -6,6 +6,7 @@ mod accountant;
 mod data;
 mod kernels;
 mod learn;
+mod ledger;
 mod noise;
 mod report;
 
@@ -20,6 +21,7 @@ const BENCHMARKS: &[Benchmark] = &[
     ("data", "tables from files, next to reading their bytes", data::run),
     ("kernels", "gradients over all pairs, next to reading the table", kernels::run),
     ("learn", "private descent, next to its gradients and without its noise", learn::run),
+    ("ledger", "reserving a budget: alone, and in eight processes at once", ledger::run),
     ("noise", "safe noise a second, alone and next to unsafe noise", noise::run),
 ];
 

@@ -1,7 +1,9 @@
 //! What can be typed.
 
+mod budget;
 mod tuning;
 
+pub(crate) use budget::{Adjacency, Budget, BudgetCommand, LedgerFile, Spending};
 pub(crate) use tuning::Tuning;
 
 use clap::{Args, Parser, Subcommand};
@@ -37,6 +39,8 @@ pub(crate) enum Command {
     Predict(Predict),
     /// Measure how good a model is on a labelled table
     Evaluate(Evaluate),
+    /// Grant privacy budgets to data sets, and see what was spent
+    Budget(Budget),
     /// Recompute a model's privacy certificate and say yes or no
     Verify(Verify),
     /// Write or check what is publicly known about a table
@@ -69,8 +73,9 @@ pub(crate) struct Simulate {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example:
+Examples:
   pairdp train cohort.csv --epsilon 1 --delta 1e-6 --out model.json
+  pairdp train cohort.csv --epsilon 0.3 --delta 1e-6 --ledger clinic.ledger --dataset stays-2026
 
 A schema holds public knowledge about the table, never numbers taken from it:
   [label]
@@ -106,6 +111,8 @@ pub(crate) struct Train {
     /// Save it not more often than every so many seconds
     #[arg(long, value_name = "S", default_value_t = 1.0, requires = "checkpoint")]
     pub(crate) checkpoint_every: f64,
+    #[command(flatten)]
+    pub(crate) spending: Spending,
     #[command(flatten)]
     pub(crate) tuning: Tuning,
 }

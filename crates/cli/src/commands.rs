@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod baseline;
+pub(crate) mod budget;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod plan;

@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 refused (the input or the budget does not allow it), 2 failed (the machine did).
 
 mod args;
+mod booking;
 mod checkpoint;
 mod commands;
 mod failure;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
 fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
     match command {
         Command::Account(arguments) => commands::account::run(arguments, printer),
+        Command::Budget(arguments) => commands::budget::run(arguments, printer),
         Command::Demo(arguments) => commands::demo::run(arguments, printer),
         Command::Simulate(arguments) => commands::simulate::run(arguments, printer),
         Command::Train(arguments) => commands::train::run(arguments, printer),

@@ -147,7 +147,7 @@ mod tests {
         // A list of 2³¹ structs, a text of 2³¹ bytes, structs within structs without end, lists alike.
         assert_eq!(walk(&[0x49, 0xfc, 0x80, 0x80, 0x80, 0x80, 0x08, 0x00], accept), None);
         assert_eq!(walk(&[0x48, 0x80, 0x80, 0x80, 0x80, 0x08, 0x00], accept), None);
-        assert_eq!(walk(&[0x1c; 100_000], accept), None);
-        assert_eq!(walk(&[0x19; 100_000], accept), None);
+        assert_eq!(walk(&vec![0x1c; 100_000], accept), None);
+        assert_eq!(walk(&vec![0x19; 100_000], accept), None);
     }
 }

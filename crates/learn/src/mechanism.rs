@@ -1,5 +1,6 @@
 //! What will be released, stated before any record is read.
 
+mod event;
 mod gradients;
 mod moments;
 mod online;

@@ -104,6 +104,9 @@ pub struct PrivateModel {
     /// If the noise is a paper's: what the paper claims for it. The certificate has what it really gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_printed: Option<AsPrinted>,
+    /// The run in the ledger that paid for it, if one did; no guarantee rests on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
     /// Why it is private.
     pub certificate: Certificate,
 }
@@ -163,7 +166,15 @@ impl Hint for ModelError {
 impl PrivateModel {
     /// Puts the parts together.
     pub fn new(predictor: Predictor, training: Plan, ridge: f64, certificate: Certificate) -> Self {
-        Self { format: PRIVATE_FORMAT.into(), predictor, training, ridge, as_printed: None, certificate }
+        Self {
+            format: PRIVATE_FORMAT.into(),
+            predictor,
+            training,
+            ridge,
+            as_printed: None,
+            run: None,
+            certificate,
+        }
     }
 
     /// Reads a model file's text.

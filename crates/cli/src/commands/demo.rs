@@ -1,6 +1,6 @@
 //! The whole path on simulated data: simulate, train, predict, evaluate, verify, compare.
 
-use crate::args::Demo;
+use crate::args::{Demo, Spending};
 use crate::commands::{baseline, train};
 use crate::failure::Failure;
 use crate::files;
@@ -41,7 +41,8 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     printer.progress("training a private ranker over all pairs …");
     let settings = Settings::default();
     let budget = Budget::new(EPSILON, DELTA)?;
-    let model = train::train_file(&cohort, &schema, budget, &settings, &mut Journal::none())?;
+    let model =
+        train::train_file(&cohort, &schema, budget, &settings, &Spending::default(), &mut Journal::none())?;
     files::write(&model_file, &model.to_json().map_err(|error| Failure::about(&model_file, &error))?)?;
 
     printer.progress("training the same ranker without privacy, to compare …");

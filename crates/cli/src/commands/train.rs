@@ -1,10 +1,11 @@
-use crate::args::Train;
+use crate::args::{Spending, Train};
+use crate::booking::Booking;
 use crate::checkpoint::File;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelKind, LabelUse, Schema, Table, template};
-use pairdp_learn::{Journal, Predictor, Prepared, PrivateModel, Settings, Task, train_with};
+use pairdp_learn::{Journal, Mechanism, Predictor, Prepared, PrivateModel, Settings, Task, train_with};
 use pairdp_noise::Secure;
 use pairdp_pairwise::Records;
 use pairdp_units::Budget;
@@ -34,7 +35,7 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
         Some(file) => Journal::to(file, interval),
         None => Journal::none(),
     };
-    let model = train_file(&arguments.data, &schema, budget, &settings, &mut journal)?;
+    let model = train_file(&arguments.data, &schema, budget, &settings, &arguments.spending, &mut journal)?;
     let resumed = journal.resumed();
     files::write(&arguments.out, &model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?)?;
     if let Some(file) = &file {
@@ -70,8 +71,11 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
         arguments.out.display(),
         arguments.out.display(),
     );
+    if let Some(run) = &model.run {
+        let _ = write!(text, "\nspent as run {run}");
+    }
     let object = json!({
-        "model": arguments.out, "task": model.predictor.task, "algorithm": plan.algorithm(),
+        "model": arguments.out, "run": model.run, "task": model.predictor.task, "algorithm": plan.algorithm(),
         "records": model.certificate.records, "features": model.certificate.features, "steps": plan.steps(),
         "noise": model.certificate.noise, "epsilon": claim.epsilon, "delta": claim.delta,
         "adjacency": claim.adjacency, "resumed_after": resumed, "as_printed": model.as_printed,
@@ -92,15 +96,29 @@ pub(crate) fn train_file(
     schema: &Schema,
     budget: Budget,
     settings: &Settings,
+    spending: &Spending,
     journal: &mut Journal<'_>,
 ) -> Result<PrivateModel, Failure> {
     check_label(settings.task, schema)?;
     let encoding = Encoding::of(schema);
-    let problem = settings.problem(encoding.dimension())?;
-    let table = Table::read(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
+    let features = encoding.dimension();
     let order_seed = settings.order_seed.or(journal.order_seed()?);
     let settings = Settings { order_seed, ..settings.clone() };
-    let Prepared { plan, budget, as_printed, .. } = settings.prepare(table.rows, table.columns, budget)?;
+    // With a ledger the plan is made, and paid for, before the table is read; without one n comes from the table.
+    let mut paid_for = None;
+    let mut booking = Booking::reserve(spending, |records| {
+        let prepared = settings.prepare(records, features, budget)?;
+        let Prepared { problem, plan, budget, .. } = prepared;
+        paid_for = Some(prepared);
+        Ok((Mechanism::calibrate(problem, plan, records, features, budget)?, budget))
+    })?;
+    let table = Table::read(data, &encoding, LabelUse::Read(schema.label()))
+        .and_then(|table| table.require_pairs(data));
+    let table = booking.accept(data, table)?;
+    let Prepared { problem, plan, budget, as_printed } = match paid_for {
+        Some(prepared) => prepared,
+        None => settings.prepare(table.rows, features, budget)?,
+    };
     let records =
         Records::with_targets(table.features, table.columns, table.targets, problem.feature_bound())?;
     let (parameters, certificate) =
@@ -114,6 +132,7 @@ pub(crate) fn train_file(
     };
     let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
     model.as_printed = as_printed;
+    booking.settle(&mut model)?;
     Ok(model)
 }
 

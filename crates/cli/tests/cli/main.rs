@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod account;
+mod budget;
 mod checkpoint;
 mod common;
+mod kills;
 mod path;
 mod refusals;
 mod repository;

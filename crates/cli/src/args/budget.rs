@@ -1,0 +1,160 @@
+//! What can be typed about budgets.
+
+use clap::{Args, Subcommand, ValueEnum};
+use pairdp_ledger::Head;
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(after_help = "\
+A ledger is one file that says what was granted to data sets and what was spent, by whom it matters not: runs from any
+process add up, and a run that was killed counts as spent. Its key, FILE.key, makes changes to the history noticeable.
+
+Example:
+  pairdp budget create stays-2026 --ledger clinic.ledger --epsilon 2 --delta 1e-6 --records 6000
+  pairdp train stays.csv --epsilon 0.5 --delta 1e-6 --ledger clinic.ledger --dataset stays-2026
+  pairdp budget show --ledger clinic.ledger")]
+pub(crate) struct Budget {
+    #[command(subcommand)]
+    pub(crate) command: BudgetCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum BudgetCommand {
+    /// Enter a data set with what all runs on it may cost; makes the ledger if there is none
+    Create(Create),
+    /// Set a data set's total anew
+    Grant(Grant),
+    /// What was granted, spent and is left
+    Show(Show),
+    /// Everything that happened, oldest first
+    History(History),
+    /// The whole history with its hashes, as one JSON document
+    Export(Export),
+    /// Recompute every hash and say yes or no
+    Check(Check),
+}
+
+/// Which ledger.
+#[derive(Args)]
+pub(crate) struct LedgerFile {
+    /// Ledger file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ledger: PathBuf,
+    /// Command that prints the ledger's key, 64 hexadecimal digits [default: the key is in FILE.key]
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) key_command: Option<String>,
+}
+
+/// Who pays for a run, if a ledger does.
+#[derive(Args, Default)]
+pub(crate) struct Spending {
+    /// Ledger that the budget is taken from, before the table is read
+    #[arg(long, value_name = "FILE", requires = "dataset")]
+    pub(crate) ledger: Option<PathBuf>,
+    /// Data set of the ledger that the table is
+    #[arg(long, value_name = "NAME", requires = "ledger")]
+    pub(crate) dataset: Option<String>,
+    /// Command that prints the ledger's key [default: the key is in FILE.key]
+    #[arg(long, value_name = "COMMAND", requires = "ledger")]
+    pub(crate) key_command: Option<String>,
+}
+
+/// Which tables count as neighbours.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Adjacency {
+    /// The same number of records, one of them different
+    ReplaceOne,
+    /// One record more
+    AddRemoveOne,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pairdp budget create stays-2026 --ledger clinic.ledger --epsilon 2 --delta 1e-6 --records 6000
+  pairdp budget create stays-2026 --ledger clinic.ledger --epsilon 2 --delta 1e-6 --records 6000 \\
+      --key-command 'pass show clinic-ledger'")]
+pub(crate) struct Create {
+    /// Name of the data set
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) file: LedgerFile,
+    /// ε that all runs together may cost
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    pub(crate) epsilon: f64,
+    /// δ that all runs together may cost; 0 allows pure releases only
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub(crate) delta: f64,
+    /// Records in the table, which is public under replace-one adjacency; `train` needs it
+    #[arg(long, value_name = "N")]
+    pub(crate) records: Option<u64>,
+    /// Which tables count as neighbours
+    #[arg(long, value_enum, default_value_t = Adjacency::ReplaceOne)]
+    pub(crate) adjacency: Adjacency,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  pairdp budget grant stays-2026 --ledger clinic.ledger --epsilon 3 --delta 1e-6
+
+The new total includes what was spent. Decide on it without looking at the models: a grant that was raised because a
+result was not good enough promises less than it says.")]
+pub(crate) struct Grant {
+    /// Name of the data set
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) file: LedgerFile,
+    /// ε that all runs together may cost
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    pub(crate) epsilon: f64,
+    /// δ that all runs together may cost
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub(crate) delta: f64,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  pairdp budget show --ledger clinic.ledger")]
+pub(crate) struct Show {
+    /// Name of the data set [default: all]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) file: LedgerFile,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  pairdp budget history stays-2026 --ledger clinic.ledger")]
+pub(crate) struct History {
+    /// Name of the data set [default: all]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) file: LedgerFile,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  pairdp budget export --ledger clinic.ledger --out clinic-2026-03.json")]
+pub(crate) struct Export {
+    #[command(flatten)]
+    pub(crate) file: LedgerFile,
+    /// File to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pairdp budget check --ledger clinic.ledger
+  pairdp budget check --ledger clinic.ledger --since 12:9f3a…
+
+Exit code 0 means yes, 1 means no. An old copy of the whole file is a sound history too: keep the head that this prints
+somewhere else, and give it as --since next time.")]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) file: LedgerFile,
+    /// Head of an earlier check that this history must continue
+    #[arg(long, value_name = "HEAD")]
+    pub(crate) since: Option<Head>,
+}

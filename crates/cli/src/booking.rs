@@ -1,0 +1,124 @@
+//! Taking a run's budget from a ledger before its table is read.
+//!
+//! Reserve, read, train, settle. The number of records, which the noise depends on, comes from the ledger: it is public
+//! under replace-one adjacency, and counting rows would be reading them. If the table is then refused, for its form or
+//! because it has another size, nothing was released that depends on a record's content, and the reservation is
+//! cancelled. From the first query on it stays spent, whatever happens.
+
+use crate::args::{LedgerFile, Spending};
+use crate::failure::Failure;
+use pairdp_data::{DataError, Table};
+use pairdp_learn::{Mechanism, PrivateModel};
+use pairdp_ledger::{Cancelled, Cost, Key, Ledger, LedgerError, Reservation};
+use pairdp_units::{Budget, Hint as _};
+use std::path::Path;
+
+/// A run's place in a ledger, or none.
+pub(crate) struct Booking(Option<Booked>);
+
+struct Booked {
+    ledger: Ledger,
+    reservation: Reservation,
+    records: usize,
+}
+
+impl Booking {
+    /// A run that no ledger counts.
+    pub(crate) fn none() -> Self {
+        Self(None)
+    }
+
+    /// Spends what the mechanism for the data set's public size, and its budget, cost.
+    pub(crate) fn reserve(
+        spending: &Spending,
+        mechanism: impl FnOnce(usize) -> Result<(Mechanism, Budget), Failure>,
+    ) -> Result<Self, Failure> {
+        let (Some(path), Some(dataset)) = (&spending.ledger, &spending.dataset) else {
+            return Ok(Self::none());
+        };
+        let mut ledger = open(path, spending.key_command.as_deref())?;
+        let facts = ledger.facts(dataset).map_err(failure)?;
+        let Some(records) = facts.records.and_then(|records| usize::try_from(records).ok()) else {
+            return Err(Failure::refused(
+                format!("the ledger does not say how many records `{dataset}` has"),
+                "training is private under replace-one adjacency, where that is public: enter a data set with --records",
+            ));
+        };
+        let (mechanism, claim) = mechanism(records)?;
+        let (event, sampler_delta) = mechanism.event()?;
+        let cost = Cost::new(event, sampler_delta, claim, mechanism.name()).map_err(failure)?;
+        let reservation = ledger.reserve(dataset, &cost).map_err(failure)?;
+        Ok(Self(Some(Booked { ledger, reservation, records })))
+    }
+
+    /// Hands the table on if it is the one that was booked; gives the budget back if not.
+    pub(crate) fn accept(&mut self, path: &Path, table: Result<Table, DataError>) -> Result<Table, Failure> {
+        let Some(records) = self.0.as_ref().map(|booked| booked.records) else { return Ok(table?) };
+        let refused = match table {
+            Ok(table) if table.rows == records => return Ok(table),
+            Ok(table) => Failure::refused(
+                format!(
+                    "{}: the table has {} records, the ledger says {records}",
+                    path.display(),
+                    table.rows
+                ),
+                "nothing was spent; name the table's own data set, or enter this table as a new one",
+            ),
+            Err(error) => error.into(),
+        };
+        if let Some(Booked { mut ledger, reservation, .. }) = self.0.take() {
+            // If that fails the budget stays spent: too much rather than too little.
+            reservation.cancel(&mut ledger, Cancelled::TableRefused).map_err(failure)?;
+        }
+        Err(refused)
+    }
+
+    /// Records what was released, and names the run in the model.
+    pub(crate) fn settle(self, model: &mut PrivateModel) -> Result<(), Failure> {
+        if let Some(Booked { mut ledger, reservation, .. }) = self.0 {
+            let released = model.certificate.event()?;
+            let run = reservation.commit(&mut ledger, &released).map_err(failure)?;
+            model.run = Some(run.as_str().to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// Opens the ledger that was named, with its key.
+pub(crate) fn open(path: &Path, key_command: Option<&str>) -> Result<Ledger, Failure> {
+    // Without a ledger the key does not matter.
+    if !path.exists() {
+        return Err(failure(LedgerError::Missing(path.to_owned())));
+    }
+    let key = match key_command {
+        Some(command) => Key::from_command(command),
+        None => Key::beside(path),
+    };
+    key.and_then(|key| Ledger::open(path, key)).map_err(failure)
+}
+
+/// Opens the ledger that was named, or makes it and its key.
+pub(crate) fn open_or_create(file: &LedgerFile) -> Result<Ledger, Failure> {
+    if !file.ledger.exists() {
+        let key = match &file.key_command {
+            Some(command) => Key::from_command(command),
+            None => Key::beside_or_new(&file.ledger),
+        };
+        match key.and_then(|key| Ledger::create(&file.ledger, key)) {
+            // Someone else was faster.
+            Err(LedgerError::Exists(_)) => {}
+            other => return other.map_err(failure),
+        }
+    }
+    open(&file.ledger, file.key_command.as_deref())
+}
+
+/// Which of our exit codes an error has.
+#[expect(clippy::needless_pass_by_value, reason = "reads well in map_err")]
+pub(crate) fn failure(error: LedgerError) -> Failure {
+    if error.is_failure() {
+        Failure::Failed(error.to_string())
+    } else {
+        Failure::Refused { message: error.to_string(), hint: error.hint() }
+    }
+}

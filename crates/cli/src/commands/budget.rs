@@ -1,0 +1,125 @@
+//! `pairdp budget`: granting, and seeing what was spent.
+
+mod report;
+
+use crate::args::{Adjacency, Budget as Arguments, BudgetCommand};
+use crate::booking::{failure, open, open_or_create};
+use crate::failure::Failure;
+use crate::files;
+use crate::printer::Printer;
+use pairdp_accountant::AdjacencyKind;
+use pairdp_ledger::{DataSet, Head, Ledger, LedgerError};
+use pairdp_units::Budget;
+use serde_json::json;
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
+    let reopen = |file: &crate::args::LedgerFile| open(&file.ledger, file.key_command.as_deref());
+    match &arguments.command {
+        BudgetCommand::Create(create) => {
+            let adjacency = match create.adjacency {
+                Adjacency::ReplaceOne => AdjacencyKind::ReplaceOne,
+                Adjacency::AddRemoveOne => AdjacencyKind::AddRemoveOne,
+            };
+            let records = public_records(create.records, adjacency)?;
+            let grant = Budget::new(create.epsilon, create.delta)?;
+            let mut ledger = open_or_create(&create.file)?;
+            ledger.add(&create.name, DataSet { grant, adjacency, records }).map_err(failure)?;
+            let text = format!("`{}` may spend {grant}", create.name);
+            printer.result(&text, &granted(&create.name, grant, &ledger));
+        }
+        BudgetCommand::Grant(change) => {
+            let grant = Budget::new(change.epsilon, change.delta)?;
+            let mut ledger = reopen(&change.file)?;
+            ledger.grant(&change.name, grant).map_err(failure)?;
+            let text = format!("`{}` may now spend {grant}, what was spent included", change.name);
+            printer.result(&text, &granted(&change.name, grant, &ledger));
+        }
+        BudgetCommand::Show(show) => {
+            let mut ledger = reopen(&show.file)?;
+            let balances = match &show.name {
+                Some(name) => vec![(name.clone(), ledger.balance(name).map_err(failure)?)],
+                None => ledger.balances().map_err(failure)?,
+            };
+            let (text, object) = report::balances(&balances, ledger.head());
+            printer.result(&text, &object);
+        }
+        BudgetCommand::History(history) => {
+            let mut ledger = reopen(&history.file)?;
+            if let Some(name) = &history.name {
+                ledger.facts(name).map_err(failure)?;
+            }
+            let mut lines = ledger.history().map_err(failure)?;
+            lines.retain(|line| history.name.as_ref().is_none_or(|name| *name == line.entry.dataset));
+            let (text, object) = report::history(&lines);
+            printer.result(&text, &object);
+        }
+        BudgetCommand::Export(export) => {
+            let mut ledger = reopen(&export.file)?;
+            let lines = ledger.history().map_err(failure)?;
+            let document = format!("{:#}\n", report::export(&ledger.id_hex(), &lines));
+            match &export.out {
+                Some(path) => {
+                    files::write(path, &document)?;
+                    let text = format!("wrote {} entries to {}", lines.len(), path.display());
+                    printer.result(&text, &json!({ "entries": lines.len(), "out": path }));
+                }
+                None => Printer::data(&document),
+            }
+        }
+        BudgetCommand::Check(check) => {
+            let outcome = reopen_for_check(&check.file, check.since);
+            return judge(outcome, printer);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// n is needed exactly where it is public.
+fn public_records(records: Option<u64>, adjacency: AdjacencyKind) -> Result<Option<u64>, Failure> {
+    match (records, adjacency) {
+        (Some(0..2), _) => Err(Failure::refused(
+            "a table needs at least 2 records to form a pair",
+            "pass the number of records with --records",
+        )),
+        (None, AdjacencyKind::ReplaceOne) => Err(Failure::refused(
+            "the number of records is public under replace-one adjacency and was not given",
+            "pass --records, or --adjacency add-remove-one if it must stay secret",
+        )),
+        (Some(_), AdjacencyKind::AddRemoveOne) => Err(Failure::refused(
+            "the number of records is secret under add-remove-one adjacency",
+            "leave out --records",
+        )),
+        (records, _) => Ok(records),
+    }
+}
+
+fn granted(name: &str, grant: Budget, ledger: &Ledger) -> serde_json::Value {
+    json!({ "dataset": name, "epsilon": grant.epsilon, "delta": grant.delta, "head": ledger.head().to_string() })
+}
+
+fn reopen_for_check(file: &crate::args::LedgerFile, since: Option<Head>) -> Result<Head, LedgerError> {
+    let key = match &file.key_command {
+        _ if !file.ledger.exists() => return Err(LedgerError::Missing(file.ledger.clone())),
+        Some(command) => pairdp_ledger::Key::from_command(command),
+        None => pairdp_ledger::Key::beside(&file.ledger),
+    }?;
+    Ledger::open(&file.ledger, key)?.check(since)
+}
+
+/// A damaged history is an answer, everything else that went wrong is not.
+fn judge(outcome: Result<Head, LedgerError>, printer: &Printer) -> Result<ExitCode, Failure> {
+    match outcome {
+        Ok(head) => {
+            let text = format!("yes: {} entries, none changed\nhead {head}", head.count);
+            printer.result(&text, &json!({ "holds": true, "entries": head.count, "head": head.to_string() }));
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(LedgerError::Damaged(damage)) => {
+            let object = json!({ "holds": false, "failure": damage.to_string() });
+            printer.result(&format!("no: {damage}"), &object);
+            Ok(ExitCode::from(1))
+        }
+        Err(error) => Err(failure(error)),
+    }
+}

@@ -1,0 +1,90 @@
+//! Balances and histories, for people and for machines.
+
+use pairdp_accountant::AdjacencyKind;
+use pairdp_ledger::{Action, Balance, Head, Line, utc};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+pub(crate) fn balances(balances: &[(String, Balance)], head: Head) -> (String, Value) {
+    let mut text = String::new();
+    for (name, balance) in balances {
+        let facts = &balance.dataset;
+        let records = facts.records.map(|n| format!(", {n} records")).unwrap_or_default();
+        let left = match balance.left {
+            Some(epsilon) => format!("one more run of up to ε = {epsilon} (Gaussian noise, the same δ)"),
+            None => "nothing for a run with Gaussian noise at the same δ".into(),
+        };
+        let _ = writeln!(
+            text,
+            "{name}\n  granted  ε = {}, δ = {} ({}{records})\n  spent    ε = {}\n  left     {left}\n  runs     {} done, {} open or broken off (spent), {} cancelled (not spent)\n",
+            facts.grant.epsilon,
+            facts.grant.delta,
+            adjacency(facts.adjacency),
+            spent(balance.spent),
+            balance.committed,
+            balance.open,
+            balance.cancelled,
+        );
+    }
+    if balances.is_empty() {
+        text.push_str("no data sets yet\n");
+    }
+    let objects: Vec<Value> = balances.iter().map(|(name, balance)| balance_object(name, balance)).collect();
+    (text, json!({ "datasets": objects, "head": head.to_string() }))
+}
+
+fn balance_object(name: &str, balance: &Balance) -> Value {
+    let facts = &balance.dataset;
+    json!({
+        "name": name, "epsilon": facts.grant.epsilon, "delta": facts.grant.delta,
+        "adjacency": facts.adjacency, "records": facts.records,
+        // JSON has no infinity; null says that no grant with this δ would cover it.
+        "spent_epsilon": balance.spent.is_finite().then_some(balance.spent), "left_epsilon": balance.left,
+        "committed": balance.committed, "open": balance.open, "cancelled": balance.cancelled,
+    })
+}
+
+pub(crate) fn history(lines: &[Line]) -> (String, Value) {
+    let mut text = String::new();
+    let width = lines.iter().map(|line| line.entry.dataset.chars().count()).fold(0, usize::max);
+    for Line { entry, .. } in lines {
+        let what = describe(&entry.action);
+        let _ =
+            writeln!(text, "{:>5}  {}  {:<width$}  {what}", entry.sequence, utc(entry.time), entry.dataset);
+    }
+    let entries: Vec<Value> =
+        lines.iter().map(|line| json!({ "entry": line.entry, "head": line.head.to_string() })).collect();
+    (text, json!({ "entries": entries }))
+}
+
+fn describe(action: &Action) -> String {
+    match action {
+        Action::Created(facts) => format!("created    {}, {}", facts.grant, adjacency(facts.adjacency)),
+        Action::Granted { grant } => format!("granted    {grant}"),
+        Action::Reserved { run, cost, .. } => format!("reserved   {run}  {} {}", cost.label, cost.claim),
+        Action::Committed { run, excess: None, .. } => format!("committed  {run}"),
+        Action::Committed { run, excess: Some(_), .. } => {
+            format!("committed  {run}  RELEASED MORE THAN RESERVED")
+        }
+        Action::Cancelled { run, reason } => format!("cancelled  {run}  {reason}"),
+    }
+}
+
+/// The bodies as they were hashed, so that a reviewer with the key can recompute every hash.
+pub(crate) fn export(id: &str, lines: &[Line]) -> Value {
+    let entries: Vec<Value> =
+        lines.iter().map(|line| json!({ "body": line.body, "hash": line.head.hash_hex() })).collect();
+    json!({ "format": "pairdp-ledger-export/1", "id": id, "entries": entries })
+}
+
+fn adjacency(kind: AdjacencyKind) -> &'static str {
+    match kind {
+        AdjacencyKind::ReplaceOne => "replace-one",
+        AdjacencyKind::AddRemoveOne => "add-remove-one",
+    }
+}
+
+/// Rounded up, so that it covers what was spent.
+fn spent(epsilon: f64) -> String {
+    if epsilon.is_finite() { format!("{:.4}", (epsilon * 1e4).ceil() / 1e4) } else { "∞".into() }
+}

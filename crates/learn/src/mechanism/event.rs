@@ -1,0 +1,95 @@
+//! What the accountant and a ledger are told about a run.
+
+use super::{Mechanism, sampled};
+use crate::{Certificate, Law, LearnError, Released};
+use pairdp_accountant::event::{AdjacencyKind, Event, Release, Sampling};
+use pairdp_units::Delta;
+use pairdp_units::directed::down;
+
+impl Mechanism {
+    /// The algorithm's name, for a ledger's history.
+    pub fn name(&self) -> &'static str {
+        self.common().public.plan.algorithm().name()
+    }
+
+    /// Everything the run will release, and the part of its δ that is set aside for the sampler.
+    ///
+    /// # Guarantee
+    /// The releases of a curator opened for this mechanism are dominated by the event, except for the sampler's distance
+    /// from its law.
+    ///
+    /// # Errors
+    /// [`LearnError::Accountant`] for a ratio beyond f64.
+    pub fn event(&self) -> Result<(Event, Delta), LearnError> {
+        let law = self.common().public.plan.law();
+        let event = match self {
+            Self::Gradients(gradients) => plain(law, gradients.ratio(), gradients.steps())?,
+            Self::Sampled(run) => sampled::event(run.sampling(), run.steps(), run.noise_multiplier())?,
+            Self::Online(online) => plain(law, online.ratio(), 1)?,
+            // Phases are about disjoint parts: one ratio covers all.
+            Self::Output(output) => plain(law, output.ratio(), 1)?,
+            Self::Moments(moments) => plain(law, moments.ratio(), 1)?,
+        };
+        Ok((event, Delta::new(self.common().sampler_delta)?))
+    }
+}
+
+impl Certificate {
+    /// What was released, as [`Mechanism::event`] states it in advance.
+    ///
+    /// # Errors
+    /// [`LearnError::Accountant`] for numbers that no mechanism has.
+    pub fn event(&self) -> Result<Event, LearnError> {
+        let law = Law::ALL.into_iter().find(|law| law.name() == self.noise);
+        let law = law.ok_or(LearnError::NoProof("this noise"))?;
+        match self.released {
+            Released::Gradients { steps, ratio, .. } => plain(law, ratio, steps),
+            Released::SampledGradients { steps, sampling, noise_multiplier, .. } => {
+                sampled::event(sampling, steps, noise_multiplier)
+            }
+            Released::Online { ratio, .. }
+            | Released::Output { ratio, .. }
+            | Released::Moments { ratio, .. } => plain(law, ratio, 1),
+        }
+    }
+}
+
+/// Releases over all records. A Gaussian multiplier is rounded down, so that it promises no more than `ratio`; the ratio of
+/// other noise is an ε.
+fn plain(law: Law, ratio: f64, steps: u32) -> Result<Event, LearnError> {
+    let (sampling, times) = (Sampling::None, u64::from(steps));
+    let release = match law {
+        Law::Gaussian => Release::Gaussian { noise_multiplier: down(1.0 / ratio), sampling, times },
+        Law::Laplace | Law::Euclidean => Release::Pure { epsilon: ratio, sampling, times },
+    };
+    Ok(Event::new(AdjacencyKind::ReplaceOne, release)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plan, PlanKind};
+    use pairdp_accountant::epsilon_for;
+    use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm};
+    use pairdp_units::Budget;
+
+    /// What the accountant makes of the event is the budget that the mechanism was calibrated to.
+    #[test]
+    fn events_cost_what_the_mechanism_was_given() {
+        let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
+        let problem = Problem::new(objective, Domain::Ball { radius: 3.0 }, 1.0).unwrap();
+        let budget = Budget::new(1.0, 1e-6).unwrap();
+        for algorithm in PlanKind::ALL {
+            let plan = Plan::suggested(algorithm, problem, 500, 4, budget).unwrap();
+            let mechanism = Mechanism::calibrate(problem, plan, 500, 4, budget).unwrap();
+            let (event, sampler_delta) = mechanism.event().unwrap();
+            let delta = Delta::new(1e-6 - sampler_delta.get()).unwrap();
+            let epsilon = epsilon_for(&event, delta).unwrap().0.get();
+            // ε of pure releases at a small δ is a little less than their sum.
+            let least = if plan.law() == Law::Gaussian { 0.99 } else { 0.9 };
+            assert!((least..=1.0 + 1e-9).contains(&epsilon), "{}: ε = {epsilon}", algorithm.name());
+            let certificate = Certificate::new(&mechanism, Vec::new());
+            assert_eq!(certificate.event().unwrap(), event, "{}", algorithm.name());
+        }
+    }
+}

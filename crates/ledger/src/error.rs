@@ -1,0 +1,235 @@
+use pairdp_accountant::{AccountantError, AdjacencyKind};
+use pairdp_units::{Budget, Delta, Hint};
+use std::path::PathBuf;
+
+/// What a ledger refuses, or why it cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LedgerError {
+    /// The run does not fit what is left.
+    #[error("the run needs {asked} but `{dataset}` has spent ε = {spent:.4} of {granted}", spent = shown(*spent))]
+    DoesNotFit {
+        /// The data set.
+        dataset: String,
+        /// What the run claims.
+        asked: Budget,
+        /// ε spent so far.
+        spent: f64,
+        /// The grant.
+        granted: Budget,
+        /// The largest ε of a run with Gaussian noise, at the δ asked for, that would fit.
+        fits: Option<f64>,
+    },
+    /// No data set of that name.
+    #[error("the ledger has no data set `{0}`")]
+    NoDataSet(String),
+    /// A data set of that name is there already.
+    #[error("the ledger has a data set `{0}` already")]
+    DataSetExists(String),
+    /// A name or label that cannot be shown safely.
+    #[error("{what} must be 1 to {most} characters without control characters")]
+    Text {
+        /// What it names.
+        what: &'static str,
+        /// The most characters.
+        most: usize,
+    },
+    /// A run under another adjacency than the data set's.
+    #[error("`{dataset}` is granted under {expected:?} adjacency, the run is private under {found:?}")]
+    Adjacency {
+        /// The data set.
+        dataset: String,
+        /// Its adjacency.
+        expected: AdjacencyKind,
+        /// The run's.
+        found: AdjacencyKind,
+    },
+    /// The releases cost more than is claimed.
+    #[error("the run claims {claim} but its releases cost ε = {epsilon}")]
+    Claim {
+        /// What is claimed.
+        claim: Budget,
+        /// What it costs at that δ.
+        epsilon: f64,
+    },
+    /// The part of δ for the sampler is more than all of it.
+    #[error("{claim} does not cover what its sampler costs, δ = {sampler_delta}")]
+    SamplerDelta {
+        /// Set aside for the sampler.
+        sampler_delta: Delta,
+        /// What is claimed.
+        claim: Budget,
+    },
+    /// The run is over already, or of another ledger.
+    #[error("run {0} is not open in this ledger")]
+    NoOpenRun(String),
+    /// More was released than reserved; it was recorded and charged.
+    #[error("run {0} released more than it had reserved; both were recorded as spent")]
+    ReleasedMore(String),
+    /// No bound for this kind of release.
+    #[error(transparent)]
+    Accountant(#[from] AccountantError),
+    /// The history is not what was written.
+    #[error("the history was changed: {0}")]
+    Damaged(#[from] Damage),
+    /// Another key made this ledger.
+    #[error("the key is not the one this ledger was made with")]
+    WrongKey,
+    /// There is no key file.
+    #[error("{0}: there is no key")]
+    NoKey(PathBuf),
+    /// Others can read the key.
+    #[error("{0}: others than its owner can read this key")]
+    OpenKey(PathBuf),
+    /// Not a key.
+    #[error("{0}: a key is 64 hexadecimal digits")]
+    MalformedKey(String),
+    /// The command that should give the key did not.
+    #[error("the key command failed: {0}")]
+    KeyCommand(String),
+    /// There is no ledger.
+    #[error("{0}: there is no ledger")]
+    Missing(PathBuf),
+    /// There is a file already.
+    #[error("{0}: the file exists already")]
+    Exists(PathBuf),
+    /// Another kind of file.
+    #[error("{0}: this is not a pairdp ledger")]
+    NotALedger(PathBuf),
+    /// A newer version wrote it.
+    #[error("the ledger has version {found}, this pairdp reads up to {known}")]
+    Newer {
+        /// The file's.
+        found: i64,
+        /// Ours.
+        known: i64,
+    },
+    /// Someone else holds the lock.
+    #[error("the ledger is locked by another process")]
+    Busy,
+    /// SQLite could not do its part.
+    #[error("the ledger could not be read or written: {0}")]
+    Store(#[source] rusqlite::Error),
+    /// The file system could not.
+    #[error("{path}: {source}")]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// No randomness for a run's name or a key.
+    #[error("the operating system gives no randomness: {0}")]
+    Randomness(#[from] getrandom::Error),
+    /// An entry could not be written as JSON.
+    #[error("an entry could not be written: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// What is wrong with a history, by name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Damage {
+    /// A row's content or place does not match its hash.
+    #[error("entry {0} is not what was written there")]
+    Entry(u64),
+    /// A row is not there.
+    #[error("entry {0} is missing")]
+    Missing(u64),
+    /// Rows were cut off or put on at the end.
+    #[error("there are {found} entries where {sealed} were sealed")]
+    Count {
+        /// Rows found.
+        found: u64,
+        /// The sealed number.
+        sealed: u64,
+    },
+    /// The seal does not match.
+    #[error("the seal of the last entry does not match")]
+    Seal,
+    /// Tables, triggers or views that do not belong.
+    #[error("the tables are not those of a ledger")]
+    Tables,
+    /// SQLite's own structures are broken.
+    #[error("the file is not a sound database")]
+    Database,
+    /// An entry that is authentic but contradicts those before it.
+    #[error("entry {0} contradicts the entries before it")]
+    Contradiction(u64),
+    /// An earlier state is not part of this history.
+    #[error("the history does not continue {0}: an old copy may have been put back")]
+    Rollback(String),
+}
+
+impl From<rusqlite::Error> for LedgerError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
+        match error.sqlite_error_code() {
+            Some(DatabaseBusy | DatabaseLocked) => Self::Busy,
+            Some(DatabaseCorrupt | NotADatabase) => Damage::Database.into(),
+            _ => Self::Store(error),
+        }
+    }
+}
+
+/// Four digits of an ε, rounded up, so that what is shown as spent covers what was.
+fn shown(epsilon: f64) -> f64 {
+    (epsilon * 1e4).ceil() / 1e4
+}
+
+impl LedgerError {
+    /// Whether the machine failed, rather than the request or the file being refused.
+    pub fn is_failure(&self) -> bool {
+        matches!(
+            self,
+            Self::Busy | Self::Store(_) | Self::Io { .. } | Self::Randomness(_) | Self::KeyCommand(_)
+        )
+    }
+}
+
+impl Hint for LedgerError {
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::DoesNotFit { dataset, fits: Some(epsilon), .. } => format!(
+                "pass `--epsilon {epsilon}`, which fits with Gaussian noise, or ask the owner to run `pairdp budget grant {dataset}`"
+            ),
+            Self::DoesNotFit { dataset, fits: None, .. } => {
+                format!("nothing is left; ask the owner to run `pairdp budget grant {dataset}`")
+            }
+            Self::NoDataSet(name) => {
+                format!("`pairdp budget show` lists them; `pairdp budget create {name}` makes one")
+            }
+            Self::DataSetExists(name) => {
+                format!("`pairdp budget grant {name}` changes what it may spend")
+            }
+            Self::SamplerDelta { .. } => "choose a larger δ or a smaller ε".into(),
+            Self::Accountant(error) => return error.hint(),
+            Self::Damaged(Damage::Rollback(_)) => {
+                "find out who restored the file; until then take what was spent from your own notes".into()
+            }
+            Self::Damaged(_) => {
+                "do not train on its data sets; restore a copy that `pairdp budget check` accepts and compare it with an export".into()
+            }
+            Self::WrongKey | Self::NoKey(_) => {
+                "the key is made with the ledger, in FILE.key; restore it from a backup, or pass --key-command".into()
+            }
+            Self::OpenKey(path) => format!("chmod 600 {}", path.display()),
+            Self::MalformedKey(_) => "make one with: openssl rand -hex 32".into(),
+            Self::Missing(_) => "`pairdp budget create NAME --ledger FILE` makes one".into(),
+            Self::Exists(_) => "name another file".into(),
+            Self::NotALedger(_) => "name a file that `pairdp budget create` made".into(),
+            Self::Newer { .. } => "use a newer pairdp".into(),
+            Self::Busy => "try again; a command holds the lock for milliseconds only".into(),
+            Self::Text { .. }
+            | Self::Adjacency { .. }
+            | Self::Claim { .. }
+            | Self::NoOpenRun(_)
+            | Self::ReleasedMore(_)
+            | Self::KeyCommand(_)
+            | Self::Store(_)
+            | Self::Io { .. }
+            | Self::Randomness(_)
+            | Self::Json(_) => return None,
+        })
+    }
+}

@@ -1,0 +1,244 @@
+use crate::book::{Balance, Book, DataSet};
+use crate::chain::Head;
+use crate::charge::{Charge, charges, within};
+use crate::entry::{Action, Cancelled, Cost, ENTRY_VERSION, Entry, RunId, printable};
+use crate::key::to_hex;
+use crate::reservation::Reservation;
+use crate::store::{Locked, Store};
+use crate::time::now;
+use crate::{Damage, Key, LedgerError};
+use pairdp_accountant::Event;
+use pairdp_units::Budget;
+use std::path::Path;
+
+/// An open ledger.
+///
+/// # Guarantee
+/// For every data set, all runs that reserved under a grant are together private at that grant, however many processes
+/// reserve at once and wherever they are killed, if each released no more than it reserved: `proofs/ledger.md`.
+///
+/// # Cost
+/// Opening reads and checks the whole history, about 100 000 entries a second; after that an action reads only what others
+/// have added.
+pub struct Ledger {
+    store: Store,
+    key: Key,
+    head: Head,
+    book: Book,
+}
+
+/// An entry as it stands in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// What it says.
+    pub entry: Entry,
+    /// The very text that was hashed.
+    pub body: String,
+    /// The head of the history that ends with it.
+    pub head: Head,
+}
+
+impl Ledger {
+    /// Makes a new, empty ledger and opens it.
+    ///
+    /// # Errors
+    /// [`LedgerError::Exists`] when there is such a file.
+    pub fn create(path: &Path, key: Key) -> Result<Self, LedgerError> {
+        Store::create(path, &key)?;
+        Self::open(path, key)
+    }
+
+    /// Opens a ledger and checks its history from the first entry to the seal.
+    ///
+    /// # Errors
+    /// [`LedgerError::Damaged`] naming what does not match, and the errors of a file that is no ledger of this key.
+    pub fn open(path: &Path, key: Key) -> Result<Self, LedgerError> {
+        let store = Store::open(path, &key)?;
+        let head = store.start(&key);
+        let mut ledger = Self { store, key, head, book: Book::default() };
+        ledger.refresh()?;
+        Ok(ledger)
+    }
+
+    /// Enters a data set with what all runs on it may cost together.
+    ///
+    /// # Errors
+    /// [`LedgerError::DataSetExists`], [`LedgerError::Text`].
+    pub fn add(&mut self, name: &str, facts: DataSet) -> Result<(), LedgerError> {
+        let name = printable("a data set's name", name)?;
+        self.append(&name, |book| match book.account(&name) {
+            Ok(_) => Err(LedgerError::DataSetExists(name.clone())),
+            Err(_) => Ok(Action::Created(facts)),
+        })
+    }
+
+    /// Sets a data set's total anew. A smaller one takes nothing back, it only ends spending sooner.
+    ///
+    /// # Assumptions
+    /// The promise of a grant holds if it was not chosen in view of what earlier runs released. Raising it because a model
+    /// was not good enough is a decision that no accounting covers.
+    ///
+    /// # Errors
+    /// [`LedgerError::NoDataSet`].
+    pub fn grant(&mut self, dataset: &str, grant: Budget) -> Result<(), LedgerError> {
+        self.append(dataset, |book| {
+            book.account(dataset)?;
+            Ok(Action::Granted { grant })
+        })
+    }
+
+    /// Spends what a run costs, before it reads a record.
+    ///
+    /// # Errors
+    /// [`LedgerError::DoesNotFit`] with what would fit, [`LedgerError::Adjacency`], [`LedgerError::NoDataSet`].
+    pub fn reserve(&mut self, dataset: &str, cost: &Cost) -> Result<Reservation, LedgerError> {
+        let run = RunId::random()?;
+        self.append(dataset, |book| {
+            let charge = book.account(dataset)?.admit(dataset, cost)?;
+            Ok(Action::Reserved { run: run.clone(), cost: cost.recorded.clone(), charge })
+        })?;
+        Ok(Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run))
+    }
+
+    /// Public facts of a data set, before anything is reserved.
+    ///
+    /// # Errors
+    /// [`LedgerError::NoDataSet`].
+    pub fn facts(&mut self, dataset: &str) -> Result<DataSet, LedgerError> {
+        self.refresh()?;
+        Ok(self.book.account(dataset)?.facts())
+    }
+
+    /// Where a data set stands.
+    ///
+    /// # Errors
+    /// [`LedgerError::NoDataSet`].
+    pub fn balance(&mut self, dataset: &str) -> Result<Balance, LedgerError> {
+        self.refresh()?;
+        Ok(self.book.account(dataset)?.balance())
+    }
+
+    /// Where all data sets stand, by name.
+    ///
+    /// # Errors
+    /// [`LedgerError`] when the file cannot be read.
+    pub fn balances(&mut self) -> Result<Vec<(String, Balance)>, LedgerError> {
+        self.refresh()?;
+        Ok(self.book.accounts().map(|(name, account)| (name.to_owned(), account.balance())).collect())
+    }
+
+    /// Every entry, oldest first.
+    ///
+    /// # Errors
+    /// [`LedgerError::Damaged`] as in [`Ledger::open`].
+    pub fn history(&mut self) -> Result<Vec<Line>, LedgerError> {
+        let start = self.store.start(&self.key);
+        let mut lines = Vec::new();
+        self.store.read()?.follow(&self.key, start, |body, head| {
+            lines.push(Line { entry: parse(body, head)?, body: body.to_owned(), head });
+            Ok(())
+        })?;
+        Ok(lines)
+    }
+
+    /// Where the history ended when it was last looked at.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+
+    /// The ledger's own random name, from which its first hash is made, in hexadecimal digits.
+    pub fn id_hex(&self) -> String {
+        to_hex(self.id())
+    }
+
+    pub(crate) fn id(&self) -> &[u8] {
+        self.store.id()
+    }
+
+    /// Checks everything anew: the database, the tables, every entry, the seal, and that the history continues `since`.
+    ///
+    /// # Errors
+    /// [`LedgerError::Damaged`] naming the first thing that does not match.
+    pub fn check(&mut self, since: Option<Head>) -> Result<Head, LedgerError> {
+        let start = self.store.start(&self.key);
+        let locked = self.store.read()?;
+        locked.check_structure()?;
+        let mut book = Book::default();
+        let mut continued = since.is_none_or(|since| since == start);
+        let head = locked.follow(&self.key, start, |body, head| {
+            continued |= since == Some(head);
+            book.apply(&parse(body, head)?)
+        })?;
+        match since {
+            Some(since) if !continued => Err(Damage::Rollback(since.to_string()).into()),
+            _ => Ok(head),
+        }
+    }
+
+    /// Ends a run.
+    pub(crate) fn commit(&mut self, dataset: &str, run: &RunId, released: &Event) -> Result<(), LedgerError> {
+        // What cannot be accounted for costs everything.
+        let unknown = Charge { ratio_squared: f64::MAX, epsilon: f64::MAX, delta: 1.0, distance: 1.0 };
+        let mut more = false;
+        self.append(dataset, |book| {
+            more = !within(released, book.open_run(run)?);
+            let excess = more.then(|| cost_alone(released).unwrap_or(unknown));
+            Ok(Action::Committed { run: run.clone(), released: released.clone(), excess })
+        })?;
+        if more { Err(LedgerError::ReleasedMore(run.to_string())) } else { Ok(()) }
+    }
+
+    /// Gives back what a run that released nothing had reserved.
+    pub(crate) fn cancel(
+        &mut self,
+        dataset: &str,
+        run: &RunId,
+        reason: Cancelled,
+    ) -> Result<(), LedgerError> {
+        self.append(dataset, |book| {
+            book.open_run(run)?;
+            Ok(Action::Cancelled { run: run.clone(), reason })
+        })
+    }
+
+    /// Looks, decides and writes under one lock.
+    fn append(
+        &mut self,
+        dataset: &str,
+        decide: impl FnOnce(&Book) -> Result<Action, LedgerError>,
+    ) -> Result<(), LedgerError> {
+        let locked = self.store.write()?;
+        self.head = catch_up(&locked, &self.key, self.head, &mut self.book)?;
+        let action = decide(&self.book)?;
+        let sequence = self.head.count + 1;
+        let entry =
+            Entry { version: ENTRY_VERSION, sequence, time: now(), dataset: dataset.to_owned(), action };
+        let head = locked.append(&self.key, self.head, &serde_json::to_string(&entry)?)?;
+        // Only what is safely on disk counts; if this fails, the next look tells whether it got there.
+        locked.commit()?;
+        self.head = head;
+        self.book.apply(&entry)
+    }
+
+    /// Takes in what others have written.
+    fn refresh(&mut self) -> Result<(), LedgerError> {
+        self.head = catch_up(&self.store.read()?, &self.key, self.head, &mut self.book)?;
+        Ok(())
+    }
+}
+
+fn catch_up(locked: &Locked<'_>, key: &Key, from: Head, book: &mut Book) -> Result<Head, LedgerError> {
+    locked.follow(key, from, |body, head| book.apply(&parse(body, head)?))
+}
+
+/// An authentic body as an entry; one that this version cannot read is refused.
+fn parse(body: &str, head: Head) -> Result<Entry, LedgerError> {
+    let entry: Entry = serde_json::from_str(body).map_err(|_| Damage::Contradiction(head.count))?;
+    if entry.sequence == head.count { Ok(entry) } else { Err(Damage::Contradiction(head.count).into()) }
+}
+
+/// A charge for releases that nobody had claimed anything about.
+fn cost_alone(event: &Event) -> Option<Charge> {
+    let claim = Budget::new(f64::MAX, 0.5).ok()?;
+    charges(event, pairdp_units::Delta::PURE, claim).ok()?.into_iter().find(|charge| charge.delta <= 0.0)
+}
