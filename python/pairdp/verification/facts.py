@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from .constants import Constants, constants
-from .reading import Problem, fields
+from .reading import Problem, fields, number
 from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
 
 LAWS = {"rounded-gaussian/1": "gaussian", "discrete-laplace/1": "laplace", "rounded-euclidean/1": "euclidean"}
@@ -39,16 +39,14 @@ class Facts:
             (claim["adjacency"], "replace-one"),
         ):
             require(found == known, f"{found} is not {known}")
-        self.epsilon, self.delta = float(claim["epsilon"]), float(claim["delta"])
-        self.n, self.features = int(self.certificate["records"]), int(self.certificate["features"])
+        self.epsilon, self.delta = number(claim["epsilon"]), number(claim["delta"])
+        self.n, self.features = int(number(self.certificate["records"])), int(number(self.certificate["features"]))
         require(isinstance(self.certificate["parameters"], int), "a part of a coordinate")
-        self.p = int(self.certificate["parameters"])
+        self.p = int(number(self.certificate["parameters"]))
         self.problem = Problem.read(self.certificate["problem"])
         self.algorithm, self.law = self.certificate["algorithm"], LAWS[self.certificate["noise"]]
-        self.bits, self.sampler_delta = (
-            int(self.certificate["lattice_bits"]),
-            float(self.certificate["sampler_delta"]),
-        )
+        self.bits = int(number(self.certificate["lattice_bits"]))
+        self.sampler_delta = number(self.certificate["sampler_delta"])
         self.released = dict(self.certificate["released"])
         require(KINDS[self.algorithm] == self.released["kind"], f"{self.algorithm} does not release this")
         self.predictor = fields(document["predictor"], "task encoding label feature_bound parameters")

@@ -55,6 +55,12 @@ def fields(value: Any, required: str, optional: str = "") -> dict[str, Any]:
     return dict(value)
 
 
+def number(value: Any) -> float:
+    """Return a number; text that looks like one is none."""
+    require(isinstance(value, int | float) and not isinstance(value, bool), f"{value!r} is not a number")
+    return float(value)
+
+
 def _variant(value: Any, known: dict[str, str]) -> tuple[str, dict[str, Any]]:
     """Return the name and the entries of one of several alternatives: ``"name"`` or ``{"name": {…}}``."""
     name, entries = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else (value, {})
@@ -96,10 +102,10 @@ class Problem:
         if kind == "pointwise" and isinstance(loss, dict) and set(loss) == {"margin"}:
             loss, known = loss["margin"], _MARGINS
         loss, entries = _variant(loss, known)
-        q, target = float(entries.get("q", 1.5)), float(entries.get("target_bound", 1.0))
+        q, target = number(entries.get("q", 1.5)), number(entries.get("target_bound", 1.0))
         domain, entries = _variant(raw["domain"], _SETS)
-        radius = float(entries.get("radius", math.inf))
-        kappa, ridge = float(raw["feature_bound"]), float(raw.get("ridge", 0.0))
+        radius = number(entries.get("radius", math.inf))
+        kappa, ridge = number(raw["feature_bound"]), number(raw.get("ridge", 0.0))
         form, labels = objective.get("form", "indicator"), raw["labels"]
         require(form in ("indicator", "symmetric"), f"{form} is not known here")
         require(labels in ("private", "public"), f"{labels} is not known here")
