@@ -1,0 +1,140 @@
+"""Check a model's privacy certificate without the code that wrote it.
+
+This package shares nothing with the compiled core: it reads the JSON of a model file and derives every number of its
+certificate again, from the published formulas (``docs/verify.md`` has them in words, the folder ``proofs`` has the
+proofs). It needs NumPy and SciPy and no other file of ``pairdp``, so that a reviewer can copy this folder out, read it
+and run it alone::
+
+    python verification model.json            # this folder by itself
+    python -m pairdp.verification model.json  # the same, installed
+
+The exit code is 0 for yes, 1 for no and 2 for a file that cannot be read.
+
+*Yes* means: if the noise was drawn as stated, the public facts in the file imply the claimed (epsilon, delta) for
+replacing any one record. Numbers must not be much larger than they need be either, so that a changed number shows.
+
+Letters as in the proofs: κ bounds the norm of a record's features, B that of the parameters w, n is the number of
+records, p the number of released coordinates, φ a loss, ε and δ the claim. Of one pair (or one record, for pointwise
+losses), over all records and parameters, G bounds the gradient; H how far it moves between two parameters; D, and D_sym
+for both orders of the pair together, how far it moves when a record is replaced; L is its Lipschitz constant.
+
+Read the modules in this order: ``reading``, ``constants``, ``facts``, then one for each kind of release, ``gradients``,
+``samples`` and ``results``, the last with ``orders`` and ``paths``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .facts import Facts
+from .gradients import gradients, online
+from .reading import load
+from .relations import Mismatch, Relations
+from .results import output
+from .samples import sampled
+
+__all__ = ["Check", "Verdict", "verify"]
+
+KINDS: dict[str, Callable[[Facts], Relations]] = {
+    "gradients": gradients,
+    "online": online,
+    "sampled-gradients": sampled,
+    "output": output,
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One relation between the numbers of a certificate."""
+
+    name: str
+    relation: str
+    failure: str | None
+    """What was found instead; ``None`` if the relation holds."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of a verification."""
+
+    checks: list[Check]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every relation holds."""
+        return all(check.failure is None for check in self.checks)
+
+
+def verify(model: str | os.PathLike[str] | dict[str, Any]) -> Verdict:
+    """Derive the numbers of a model's certificate again.
+
+    Parameters
+    ----------
+    model : str, path or dict
+        The text of a model file, its path, or the document itself.
+
+    Returns
+    -------
+    Verdict
+        Whether the claim holds, and every relation that was examined.
+
+    Examples
+    --------
+    >>> from pairdp import verification
+    >>> verification.verify("{}").holds
+    False
+    """
+    checks = []
+    # A hostile file can hold any numbers: what overflows or is no number fails its relation.
+    with np.errstate(all="ignore"):
+        try:
+            facts = Facts(load(model))
+            relations = facts.relations() + KINDS[facts.released["kind"]](facts)
+        except (
+            Mismatch,
+            LookupError,
+            TypeError,
+            ValueError,
+            ArithmeticError,
+            AttributeError,
+            RecursionError,
+        ) as error:
+            return Verdict(
+                [Check("format", "a model file of a known format, with nothing else in it", _why(error))]
+            )
+        for name, relation, check in relations:
+            try:
+                check()
+                checks.append(Check(name, relation, None))
+            except (Mismatch, LookupError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
+                checks.append(Check(name, relation, _why(error)))
+    return Verdict(checks)
+
+
+def _why(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def main(arguments: list[str]) -> int:
+    """Print every relation of a model file and the answer; return the exit code."""
+    if len(arguments) != 1:
+        print("usage: python -m pairdp.verification MODEL", file=sys.stderr)
+        return 2
+    try:
+        verdict = verify(Path(arguments[0]))
+    except (OSError, UnicodeDecodeError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    for check in verdict.checks:
+        print(f"{'holds' if check.failure is None else 'FAILS'}  {check.name:15} {check.relation}")
+        if check.failure is not None:
+            print(f"{'':23}{check.failure}")
+    print("yes: the claim follows from the public facts" if verdict.holds else "no: a relation does not hold")
+    return 0 if verdict.holds else 1

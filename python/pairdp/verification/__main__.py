@@ -1,0 +1,15 @@
+"""The command: ``python -m pairdp.verification``, or ``python`` with the path of this folder."""
+
+import sys
+
+if not __package__:
+    # Run by its path: make the folder importable under its own name, without the rest of pairdp.
+    from pathlib import Path
+
+    folder = Path(__file__).resolve().parent
+    sys.path.insert(0, str(folder.parent))
+    main = __import__(folder.name).main
+else:
+    from . import main
+
+sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,150 @@
+"""The constants of every problem, in closed form.
+
+Proofs: ``ranking_sensitivity.md``, ``metric_constants.md`` and ``pointwise_constants.md``; those of computed sums:
+``kernels.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from .reading import Problem
+from .relations import UNIT
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Bounds that hold for every record, every pair and all parameters up to some norm."""
+
+    gradient: float
+    """G."""
+    same_term: float
+    """H."""
+    pair: float
+    """D."""
+    both_orders: float
+    """D_sym."""
+    smoothness: float | None = None
+    """L, if there is one."""
+    hoelder: tuple[float, float] | None = None
+    """a and L_a with ‖∇l(w) − ∇l(w′)‖ ≤ L_a‖w − w′‖^a, if that is known instead."""
+
+
+def constants(problem: Problem, norm: float) -> Constants:
+    """Return the constants over parameters of norm at most `norm`."""
+    return _metric(problem, norm) if problem.kind == "metric" else _linear(problem, norm)
+
+
+def _metric(problem: Problem, norm: float) -> Constants:
+    """A pair's gradient is b·vvᵀ: b ≥ 0 pulls records of one class together, b ≤ 0 pushes others apart."""
+    length = 4.0 * problem.kappa**2
+    # vᵀWv lies within ±top, or between 0 and top for semidefinite W.
+    top = length * norm
+    low = 0.0 if problem.semidefinite else -top
+    pull = push = variation = 1.0
+    smoothness = None
+    if problem.loss == "logistic":
+        pull, push = float(expit(top - 1.0)), float(expit(1.0 - low))
+        variation = pull - float(expit(low - 1.0))
+        smoothness = length**2 * (0.25 if top >= 1.0 else pull * (1.0 - pull))
+    gradient = length * max(pull, push)
+    # With private labels a replaced record can turn a pull into a push.
+    pair = gradient if problem.public_labels else length * (pull + push)
+    return Constants(gradient, length * variation, pair, 2.0 * pair, smoothness)
+
+
+def _linear(problem: Problem, norm: float) -> Constants:
+    """A gradient is φ'(w·v)·v with ‖v‖ ≤ length, so that |w·v| ≤ reach."""
+    loss, q = problem.loss, problem.q
+    length = problem.kappa * (1.0 if problem.pointwise else 4.0 if problem.symmetric else 2.0)
+    reach = length * norm
+    steepest = float(_steepest(problem, reach))
+    smoothness: float | None = None
+    hoelder: tuple[float, float] | None = None
+    if loss == "hinge":
+        variation = 1.0
+    elif loss == "logistic":
+        variation, smoothness = math.tanh(reach / 2.0), length**2 / 4.0
+    elif loss == "squared":
+        variation, smoothness = 4.0 * reach, 2.0 * length**2
+    elif loss == "q-hinge":
+        variation = steepest - q * max(1.0 - reach, 0.0) ** (q - 1.0)
+        hoelder = (q - 1.0, q * length**q)
+    else:
+        variation = 2.0 * q * reach ** (q - 1.0)
+        smoothness = 2.0 * length**2 if q == 2.0 else None
+        hoelder = (q - 1.0, q * 2.0 ** (2.0 - q) * length**q) if q < 2.0 else None
+    gradient = length * steepest
+    if problem.pointwise:
+        pair = both_orders = _replacement(problem, reach)
+    else:
+        # A pair moves by no more than G; in the symmetric form it counts in both orders.
+        pair, both_orders = gradient, gradient * (2.0 if problem.symmetric else 1.0)
+    return Constants(gradient, length * variation, pair, both_orders, smoothness, hoelder)
+
+
+def _steepest(problem: Problem, reach: Any) -> Any:
+    """Return sup |φ'| over margins down to −reach, or residuals up to Y + reach."""
+    if problem.loss == "hinge":
+        return np.ones_like(reach)
+    if problem.loss == "logistic":
+        return expit(reach)
+    if problem.loss == "squared":
+        return 2.0 * (1.0 + reach)
+    return problem.q * ((problem.target if problem.loss == "residual" else 1.0) + reach) ** (problem.q - 1.0)
+
+
+def _replacement(problem: Problem, reach: float) -> float:
+    """Return the largest 2κ·sinθ·|φ'|(reach·cosθ), of two records mirrored at w: a grid, refined twice."""
+    if math.isinf(reach):
+        return 2.0 * problem.kappa * float(_steepest(problem, reach))
+    low, high, best = 0.0, math.pi / 2.0, 0.0
+    for _ in range(3):
+        angle: NDArray[np.float64] = np.linspace(low, high, 2001)
+        value = 2.0 * problem.kappa * np.sin(angle) * _steepest(problem, reach * np.cos(angle))
+        at = int(np.argmax(value))
+        best = max(best, float(value[at]))
+        low, high = float(angle[max(at - 1, 0)]), float(angle[min(at + 1, 2000)])
+    return best
+
+
+def active_share(problem: Problem, n: int) -> float:
+    """Return the largest share of ordered pairs that count: n₊n₋ ≤ n²/4 of n(n − 1), once or twice."""
+    if problem.kind != "ranking":
+        return 1.0
+    return n / ((2.0 if problem.symmetric else 4.0) * (n - 1.0))
+
+
+def largest_risk_gradient(problem: Problem, norm: float, n: int) -> float:
+    """Return the largest gradient of the mean over all pairs, or records."""
+    return constants(problem, norm).gradient * active_share(problem, n)
+
+
+def sum_error(problem: Problem, norm: float, n: int, features: int) -> float:
+    """Return how far a computed gradient over all pairs can be from the exact one."""
+    block = min(max(_quotient(n, 64), 1024), 131072)
+    depth = min(n, 512) + _quotient(block, 512) + _quotient(n, block) + 16
+    if problem.kind == "metric":
+        roundings = 2 * n + 4 * features + 64
+    elif problem.pointwise:
+        roundings = depth
+    else:
+        leaves = _quotient(n, 32) if problem.loss == "q-hinge" else 0
+        roundings = 2 * (block + _quotient(n, block) + 8192 + leaves) + depth
+    return roundings * UNIT * largest_risk_gradient(problem, norm, n)
+
+
+def packing_error(problem: Problem, norm: float) -> float:
+    """Return what packing a matrix of some norm adds: half of it is released, off the diagonal times √2."""
+    return 4.0 * UNIT * norm if problem.kind == "metric" else 0.0
+
+
+def _quotient(a: int, b: int) -> int:
+    """Return a/b, rounded up."""
+    return -(-a // b)

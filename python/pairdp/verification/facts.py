@@ -1,0 +1,174 @@
+"""The public facts of a model file, and the relations that every kind of release has."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from .constants import Constants, constants
+from .reading import Problem, fields, number
+from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
+
+LAWS = {"rounded-gaussian/1": "gaussian", "discrete-laplace/1": "laplace", "rounded-euclidean/1": "euclidean"}
+KERNELS = {"ranking": "charges/1", "metric": "tiles/1", "pointwise": "rows/1"}
+GRADIENTS = {"noisy-gd": "gradients", "noisy-sgd": "sampled-gradients", "online-pair": "online"}
+RESULTS = ("output-gd", "output-sgd", "phased-gd", "localized-sgd", "offline-pair", "matching-sgd")
+KINDS = GRADIENTS | dict.fromkeys(RESULTS, "output")
+WHOLE_TABLE = ("noisy-gd", "output-gd", "phased-gd")
+"""Algorithms whose steps go over all pairs."""
+HALVING = ("phased-gd", "localized-sgd")
+"""Algorithms with phases."""
+
+LATTICE = "as many bits, 16 to 30, as keep the largest query below 2⁴⁶ lattice steps"
+COMPOSITION = "δ_s + Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) = δ, μ = √T·m, for Gaussian noise; T·m = ε for other noise"
+
+
+class Facts:
+    """A model file, taken apart; only its form is checked here."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        keys = "format claim records features parameters problem score_bound algorithm noise lattice_bits"
+        self.certificate = fields(document["certificate"], keys + " sampler_delta released")
+        claim = fields(self.certificate["claim"], "epsilon delta adjacency")
+        for found, known in (
+            (document["format"], "pairdp-model/2"),
+            (self.certificate["format"], "pairdp-certificate/2"),
+            (claim["adjacency"], "replace-one"),
+        ):
+            require(found == known, f"{found} is not {known}")
+        self.epsilon, self.delta = number(claim["epsilon"]), number(claim["delta"])
+        self.n, self.features = int(number(self.certificate["records"])), int(number(self.certificate["features"]))
+        require(isinstance(self.certificate["parameters"], int), "a part of a coordinate")
+        self.p = int(number(self.certificate["parameters"]))
+        self.problem = Problem.read(self.certificate["problem"])
+        self.algorithm, self.law = self.certificate["algorithm"], LAWS[self.certificate["noise"]]
+        self.bits = int(number(self.certificate["lattice_bits"]))
+        self.sampler_delta = number(self.certificate["sampler_delta"])
+        self.released = dict(self.certificate["released"])
+        require(KINDS[self.algorithm] == self.released["kind"], f"{self.algorithm} does not release this")
+        self.predictor = fields(document["predictor"], "task encoding label feature_bound parameters")
+        optional = "order expected_pairs constant_noise"
+        self.plan = fields(document["training"], "algorithm steps step_size average law", optional)
+        self.trained_ridge = document["ridge"]
+
+    def relations(self) -> Relations:
+        """Return the relations of all kinds."""
+        return [
+            ("claim", "ε > 0 and 0 < δ < 1, or δ = 0 for Laplace noise", self._claim),
+            ("sizes", "n ≥ 2; features, parameters and released coordinates agree", self._sizes),
+            ("bounds", "κ of the model is κ of the problem, the largest score is κB, ‖w‖ ≤ B", self._bounds),
+            ("plan", "the plan that trained is the one that was certified", self._plan),
+            ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", self._sampler),
+        ]
+
+    @property
+    def over_domain(self) -> Constants:
+        """The constants over all parameters."""
+        return constants(self.problem, self.problem.radius)
+
+    @property
+    def constant_excess(self) -> float:
+        """How far D may lie above its formula."""
+        return MAXIMUM_EXCESS if self.problem.pointwise else EXCESS
+
+    @property
+    def reach(self) -> float:
+        """What an ℓ2 distance of 1 is, at most, in the norm of the noise: ℓ1 for Laplace noise."""
+        return math.sqrt(self.p) if self.law == "laplace" else 1.0
+
+    @property
+    def lattice_rounding(self) -> float:
+        """What rounding to the lattice adds to a ratio: a step and 2⁻⁷ in each coordinate."""
+        return self.reach * math.sqrt(self.p) * (1.0 + 2.0**-7) / 2.0**self.bits
+
+    def noise(self, distance: float, ratio: float) -> float:
+        """Return the scale of noise that hides an ℓ2 distance at a ratio."""
+        return self.reach * distance / (ratio - self.lattice_rounding)
+
+    def _claim(self) -> None:
+        pure = self.law == "laplace" and self.delta == 0.0
+        require(self.epsilon > 0.0 and (pure or 0.0 < self.delta < 1.0), f"ε is {self.epsilon}, δ is {self.delta}")
+
+    def _sizes(self) -> None:
+        columns = fields(self.predictor["encoding"], "columns")["columns"]
+        encoded = sum(len(column["categories"]) if "categories" in column else 1 for column in columns)
+        weights, d = len(self.predictor["parameters"]), self.features
+        task, expected, released = self.problem.kind, d, d
+        if task == "metric":
+            expected, released = d * d, d * (d + 1) // 2
+        if task == "pointwise":
+            task = "regression" if self.problem.loss == "residual" else "classification"
+        agree = encoded == d > 0 and weights == expected and self.p == released
+        require(self.n >= 2 and agree, f"n = {self.n}, {encoded} features, {weights} weights, {self.p} released")
+        require(self.predictor["task"] == task, f"the task is {self.predictor['task']}")
+
+    def _bounds(self) -> None:
+        kappa, radius, stated = self.problem.kappa, self.problem.radius, self.certificate["score_bound"]
+        require(self.predictor["feature_bound"] == kappa, f"κ is {self.predictor['feature_bound']} in the model")
+        if math.isinf(radius):
+            require(stated is None, f"no score is the largest, not even {stated}")
+        else:
+            require(abs(stated - kappa * radius) <= EXCESS * kappa * radius, f"the largest score is not {stated}")
+        norm = float(np.linalg.norm(np.array(self.predictor["parameters"], dtype=np.float64)))
+        require(norm <= radius * (1.0 + EXCESS), f"‖w‖ is {norm}, B is {radius}")
+
+    def _plan(self) -> None:
+        plan, released = self.plan, self.released
+        stated = {"algorithm": self.algorithm, "law": self.law, "steps": released.get("steps")}
+        if released["kind"] == "output":
+            phases = released["phases"]
+            stated["steps"] = sum(phase["steps"] for phase in phases)
+            stated["step_size"] = phases[0]["step_size"] * (4 if self.algorithm in HALVING else 1)
+            stated["average"] = released["average"]
+        if "order" in released:
+            stated["order"] = released["order"]
+        if "sampling" in released:
+            stated["expected_pairs"] = released["sampling"].get("expected_pairs")
+        for name, value in stated.items():
+            require(plan.get(name) == value, f"{name} is {plan.get(name)} in the plan, {value} in the certificate")
+        # Between neighbours a ridge cancels; only results of descents rest on it.
+        ridge = self.trained_ridge if released["kind"] == "output" else 0.0
+        require(self.problem.ridge == ridge, f"the ridge is {self.trained_ridge} in the model")
+
+    def _sampler(self) -> None:
+        each = {"gaussian": self.p, "laplace": 0, "euclidean": 2 * self.p + 2}[self.law]
+        # The number of sampled pairs is a sample too.
+        each += self.released["kind"] == "sampled-gradients"
+        releases = len(self.released["phases"]) if self.released["kind"] == "output" else self.released["steps"]
+        expected = (1.0 + math.exp(self.epsilon)) * releases * each * 2.0**-100
+        enough = abs(self.sampler_delta - expected) <= EXCESS * expected
+        require(enough, f"δ_s is {self.sampler_delta}, derived {expected}")
+
+    def check_kernel(self) -> None:
+        """Check that gradients over all pairs name the code whose rounding is bounded here."""
+        expected = KERNELS[self.problem.kind] if self.algorithm in WHOLE_TABLE else None
+        require(self.released["kernel"] == expected, f"the kernel is {self.released['kernel']}")
+
+    def lattice(self, largest: float, slack: float = 1e-9) -> None:
+        """Check the fineness of the lattice, given the largest query in units of the noise."""
+        fitting = [
+            max((bits for bits in range(16, 31) if largest * factor <= 2.0 ** (46 - bits)), default=None)
+            for factor in (1.0 - slack, 1.0 + slack)
+        ]
+        require(self.bits in fitting, f"{self.bits} bits for queries up to {largest} σ")
+
+    def check_composition(self, steps: int) -> None:
+        """Check what T releases of one ratio m cost."""
+        ratio = self.released["ratio"]
+        require(ratio > 0.0 and self.delta >= self.sampler_delta, "δ is less than the samplers cost")
+        if self.law == "gaussian":
+            delta = gaussian_delta(self.epsilon, ratio * math.sqrt(steps)) + self.sampler_delta
+            enough = delta * (1.0 - 1e-9) <= self.delta <= delta * (1.0 + 1e-7)
+            require(enough, f"δ is {self.delta}, derived {delta}")
+        else:
+            covers("ε", self.epsilon, steps * ratio)
+
+
+def gaussian_delta(epsilon: float, mu: float) -> float:
+    """Return the exact delta of Gaussian noise for a sensitivity of `mu` standard deviations."""
+    first = float(log_ndtr(mu / 2.0 - epsilon / mu))
+    second = epsilon + float(log_ndtr(-mu / 2.0 - epsilon / mu))
+    return math.exp(first) * -math.expm1(min(second - first, 0.0))

@@ -1,0 +1,132 @@
+"""The file, read strictly: known entries only, finite numbers only."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .relations import require
+
+_COUNTS = {"records", "features", "lattice_bits", "steps", "seed", "batch"}
+
+
+def load(model: str | os.PathLike[str] | dict[str, Any]) -> dict[str, Any]:
+    """Return the document of a model given as text, path or document."""
+    document: Any = model
+    if not isinstance(model, dict):
+        is_text = isinstance(model, str) and model.lstrip().startswith("{")
+        text = str(model) if is_text else Path(model).read_text(encoding="utf-8")
+        document = json.loads(text, object_pairs_hook=_without_repeats)
+    _check_numbers("", document)
+    return fields(document, "format predictor training ridge certificate", "as_printed")
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    require(len(dict(pairs)) == len(pairs), "an entry is given twice")
+    return dict(pairs)
+
+
+def _check_numbers(name: str, value: Any) -> None:
+    """Every number is finite, and whole where it counts something."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            _check_numbers(key, entry)
+    elif isinstance(value, list):
+        for entry in value:
+            _check_numbers("", entry)
+    elif isinstance(value, bool):
+        require(name == "constant_noise", f"{name} is not a number")
+    elif isinstance(value, int | float):
+        require(math.isfinite(value), f"{name} is {value}")
+        require(name not in _COUNTS or (isinstance(value, int) and 0 <= value < 2**64), f"{name} is {value}")
+
+
+def fields(value: Any, required: str, optional: str = "") -> dict[str, Any]:
+    """Return an object that has all required entries and no unknown one."""
+    require(isinstance(value, dict), f"{value} is not an object")
+    found, needed = set(value), set(required.split())
+    require(needed <= found, f"without {', '.join(sorted(needed - found))}")
+    unknown = found - needed - set(optional.split())
+    require(not unknown, f"unknown entries {', '.join(sorted(unknown))}")
+    return dict(value)
+
+
+def number(value: Any) -> float:
+    """Return a number; text that looks like one is none."""
+    require(isinstance(value, int | float) and not isinstance(value, bool), f"{value!r} is not a number")
+    return float(value)
+
+
+def _variant(value: Any, known: dict[str, str]) -> tuple[str, dict[str, Any]]:
+    """Return the name and the entries of one of several alternatives: ``"name"`` or ``{"name": {…}}``."""
+    name, entries = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else (value, {})
+    require(isinstance(name, str) and name in known, f"{value} is not known here")
+    return name, fields(entries, known[name])
+
+
+_SETS = {"whole": "", "ball": "radius", "psd-ball": "radius", "psd-nuclear": "radius"}
+_MARGINS = {"hinge": "", "logistic": "", "squared": "", "q-hinge": "q"}
+_LOSSES = {
+    "ranking": _MARGINS,
+    "metric": {"hinge": "", "logistic": ""},
+    "pointwise": {"residual": "q target_bound"},
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What was minimised, and over what."""
+
+    kind: str
+    symmetric: bool
+    loss: str
+    q: float
+    target: float
+    domain: str
+    radius: float
+    kappa: float
+    ridge: float
+    public_labels: bool
+
+    @staticmethod
+    def read(value: Any) -> Problem:
+        """Read a problem and check its numbers."""
+        raw = fields(value, "objective domain feature_bound labels", "ridge")
+        form_and_loss = {"ranking": "form loss", "metric": "loss", "pointwise": "loss"}
+        kind, objective = _variant(raw["objective"], form_and_loss)
+        loss, known = objective["loss"], _LOSSES[kind]
+        if kind == "pointwise" and isinstance(loss, dict) and set(loss) == {"margin"}:
+            loss, known = loss["margin"], _MARGINS
+        loss, entries = _variant(loss, known)
+        q, target = number(entries.get("q", 1.5)), number(entries.get("target_bound", 1.0))
+        domain, entries = _variant(raw["domain"], _SETS)
+        radius = number(entries.get("radius", math.inf))
+        kappa, ridge = number(raw["feature_bound"]), number(raw.get("ridge", 0.0))
+        form, labels = objective.get("form", "indicator"), raw["labels"]
+        require(form in ("indicator", "symmetric"), f"{form} is not known here")
+        require(labels in ("private", "public"), f"{labels} is not known here")
+        require(1.0 < q < 2.0 or (loss == "residual" and q == 2.0), f"q is {q}")
+        require(kind == "metric" or domain in ("whole", "ball"), "only metrics are matrices")
+        require(math.isfinite(radius) or loss in ("hinge", "logistic"), "no Lipschitz constant on the whole space")
+        require(min(kappa, radius, target) > 0.0 and ridge >= 0.0, "a bound is not positive")
+        symmetric, public = form == "symmetric", labels == "public"
+        return Problem(kind, symmetric, loss, q, target, domain, radius, kappa, ridge, public)
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether the loss is of single records."""
+        return self.kind == "pointwise"
+
+    @property
+    def semidefinite(self) -> bool:
+        """Whether parameters are positive semidefinite matrices."""
+        return self.domain.startswith("psd")
+
+    @property
+    def diameter(self) -> float:
+        """The largest distance of two parameters; semidefinite matrices have no negative inner product."""
+        return self.radius * (math.sqrt(2.0) if self.semidefinite else 2.0)

@@ -1,0 +1,223 @@
+"""pairdp.verification: a second opinion on certificates, from code that shares nothing with the first."""
+
+import ast
+import copy
+import doctest
+import json
+import math
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pairdp import _core, verification
+from pairdp.verification import facts, orders, samples
+
+FOLDER = Path(verification.__file__).parent
+
+SETTINGS = [
+    {"algorithm": "noisy-gd", "steps": 4},
+    {"algorithm": "noisy-gd", "steps": 3, "mechanism": "laplace", "loss": "hinge"},
+    {
+        "algorithm": "noisy-gd",
+        "steps": 3,
+        "mechanism": "euclidean",
+        "loss": "q-hinge",
+        "form": "symmetric",
+        "radius": 1.0,
+    },
+    {"algorithm": "noisy-gd", "steps": 3, "task": "metric", "domain": "psd-nuclear", "radius": 2.0},
+    {"algorithm": "noisy-gd", "steps": 3, "task": "regression", "loss": "q-norm"},
+    {"algorithm": "noisy-gd", "steps": 3, "task": "classification", "domain": "whole"},
+    {"algorithm": "noisy-gd", "steps": 4, "calibration": "literal", "paper": "kang", "radius": 1.0},
+    {"algorithm": "noisy-sgd", "steps": 40},
+    {"algorithm": "noisy-sgd", "steps": 40, "task": "classification", "loss": "squared", "radius": 1.0},
+    {"algorithm": "noisy-sgd", "steps": 40, "task": "metric", "expected_pairs": 4.0},
+    {"algorithm": "online-pair", "loss": "hinge"},
+    {"algorithm": "output-gd", "steps": 20, "ridge": 0.1},
+    {
+        "algorithm": "output-gd",
+        "steps": 20,
+        "task": "metric",
+        "loss": "hinge",
+        "public_labels": True,
+        "radius": 1.0,
+    },
+    {"algorithm": "output-gd", "steps": 20, "task": "regression", "mechanism": "gaussian"},
+    {"algorithm": "output-sgd", "steps": 90, "mechanism": "laplace"},
+    {"algorithm": "output-sgd", "steps": 90, "loss": "hinge", "shuffle": "with-replacement", "average": "all"},
+    {
+        "algorithm": "output-sgd",
+        "steps": 90,
+        "task": "classification",
+        "loss": "q-hinge",
+        "shuffle": "fixed-permutation",
+    },
+    {"algorithm": "phased-gd", "loss": "squared", "radius": 1.0, "feature_bound": 0.5},
+    {"algorithm": "localized-sgd", "loss": "hinge", "mechanism": "gaussian", "step_size": 0.1},
+    {"algorithm": "localized-sgd", "ridge": 0.05},
+    {"algorithm": "offline-pair", "task": "metric", "mechanism": "gaussian"},
+    {"algorithm": "matching-sgd", "steps": 70, "loss": "q-hinge", "q": 1.8, "ridge": 0.01, "step_size": 0.05},
+    {"algorithm": "matching-sgd", "steps": 70, "shuffle": "with-replacement", "mechanism": "gaussian"},
+]
+
+
+def train(settings, records=41):
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, size=(records, 2))
+    y = np.where(X[:, 0] + rng.normal(size=records) > 0, 1.0, -1.0)
+    delta = 0.0 if settings.get("mechanism") == "laplace" else 1e-6
+    order = {"order_seed": 12} if settings["algorithm"] in ("output-sgd", "matching-sgd") else {}
+    choices = {"task": "ranking"} | order | settings
+    return _core.fit(X, y, [[-1.0, 1.0], [-1.0, 1.0]], json.dumps(choices), 1.0, delta)
+
+
+@pytest.fixture(scope="module", params=SETTINGS, ids=lambda s: "-".join(str(value) for value in s.values()))
+def model(request):
+    return json.loads(train(request.param))
+
+
+def failures(document):
+    return [(check.name, check.failure) for check in verification.verify(document).checks if check.failure]
+
+
+def numbers(node, path=()):
+    if isinstance(node, dict | list):
+        for key, entry in node.items() if isinstance(node, dict) else enumerate(node):
+            yield from numbers(entry, (*path, key))
+    elif isinstance(node, int | float):
+        yield path, node
+
+
+def test_what_training_certifies_holds(model):
+    assert failures(model) == []
+    assert verification.verify(json.dumps(model)).holds
+
+
+def plays_no_part(model, path):
+    """Numbers that the claim does not rest on: δ of pure noise, and where a loss that is equally steep everywhere was."""
+    certificate = model["certificate"]
+    hinge = certificate["problem"]["objective"].get("ranking", {}).get("loss") == "hinge"
+    pure = certificate["noise"] != "rounded-gaussian/1"
+    return (path == ("claim", "delta") and pure) or (path[-1] == "iterate_norm" and hinge)
+
+
+def test_a_changed_number_is_noticed(model):
+    for path, value in numbers(model["certificate"]):
+        for factor in (0.5, 2):
+            changed = copy.deepcopy(model)
+            node = changed["certificate"]
+            for key in path[:-1]:
+                node = node[key]
+            node[path[-1]] = type(value)(value * factor)
+            if node[path[-1]] != value and not plays_no_part(model, path):
+                assert failures(changed), f"{path} times {factor}"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: m.pop("ridge"),
+        lambda m: m["certificate"].update(format="pairdp-certificate/1"),
+        lambda m: m["certificate"].update(note="trust me"),
+        lambda m: m["certificate"].update(noise="none"),
+        lambda m: m["certificate"].update(algorithm="output-gd"),
+        lambda m: m["certificate"]["claim"].update(adjacency="add-remove-one"),
+        lambda m: m["certificate"]["claim"].update(epsilon=True),
+        lambda m: m["certificate"]["claim"].update(epsilon=math.nan),
+        lambda m: m["certificate"]["claim"].update(delta="1e-6"),
+        lambda m: m["certificate"].update(records=41.0),
+        lambda m: m["certificate"]["problem"].update(domain="whole"),
+        lambda m: m["certificate"]["released"].update(releases=[]),
+        lambda m: m["certificate"]["released"]["releases"].append(m["certificate"]["released"]["releases"][0]),
+        lambda m: m["certificate"]["released"]["releases"][0].update(sigma=None),
+        lambda m: m["training"].update(law="laplace"),
+        lambda m: m["predictor"].update(parameters=[100.0, 0.0]),
+        lambda m: m["predictor"].update(feature_bound=2.0),
+    ],
+)
+def test_other_changes_are_noticed_too(change):
+    document = json.loads(train(SETTINGS[0]))
+    assert not failures(document)
+    change(document)
+    assert failures(document)
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", '{"format": 1, "format": 2}', '{"certificate": NaN}', '{"a": ' * 50 + "1" + "}" * 50]
+)
+def test_files_that_are_no_models_do_not_hold(text):
+    assert not verification.verify(text).holds
+
+
+def test_nothing_but_numpy_and_scipy_is_imported():
+    own = {path.stem for path in FOLDER.glob("*.py")}
+    for path in FOLDER.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                assert node.level == 1 and (node.module in own or node.module is None), path
+            elif isinstance(node, ast.ImportFrom | ast.Import):
+                names = [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+                for name in names:
+                    top = name.split(".")[0]
+                    assert top in ("numpy", "scipy") or top in sys.stdlib_module_names, (path, name)
+
+
+def test_the_folder_runs_alone(tmp_path):
+    shutil.copytree(FOLDER, tmp_path / "copied_out", ignore=shutil.ignore_patterns("__pycache__"))
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(train(SETTINGS[0]), encoding="utf-8")
+    document = json.loads(good.read_text(encoding="utf-8"))
+    document["certificate"]["claim"]["epsilon"] = 0.5
+    bad.write_text(json.dumps(document), encoding="utf-8")
+    block = tmp_path / "copied_out" / "pairdp.py"
+    block.write_text("raise ImportError('the package must not be needed')", encoding="utf-8")
+    for file, code, answer in ((good, 0, "yes:"), (bad, 1, "no:"), (tmp_path / "missing.json", 2, "")):
+        command = [sys.executable, "-X", "utf8", str(tmp_path / "copied_out"), str(file)]
+        run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=tmp_path, check=False)
+        assert run.returncode == code, run.stderr
+        assert answer in run.stdout
+
+
+def test_words_are_those_of_the_standard():
+    """RFC 8439, appendix A.1, test vector 1: the second half of the first block (the first is the next key)."""
+    handed_out = bytes.fromhex("da41597c5157488d7724e03fb8d84a376a43b8f41518a11cc387b669b2ee6586")
+    source = orders.words(0)
+    assert b"".join(next(source).to_bytes(8, "little") for _ in range(4)) == handed_out
+
+
+def test_orders_are_permutations_and_matchings():
+    for shuffle in ("fixed-permutation", "reshuffled"):
+        order = {"shuffle": shuffle, "seed": 2**60 + 1}
+        found = orders.indices(order, 7, 21)
+        assert all(sorted(found[at : at + 7]) == list(range(7)) for at in (0, 7, 14))
+        assert (found[:7] == found[7:14]) == (shuffle == "fixed-permutation")
+        for at in range(0, 9, 3):
+            pass_of_pairs = orders.pairs(order, 7, 9)[at : at + 3]
+            assert len({index for pair in pass_of_pairs for index in pair}) == 6
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("d", [0.2, 1.0, 2.5])
+def test_sampled_delta_of_one_step_and_of_no_sampling(epsilon, d):
+    q = 0.02
+    exact = q * facts.gaussian_delta(math.log1p(math.expm1(epsilon) / q), d)
+    if exact > 1e-300:
+        found, _ = samples.composed_delta(lambda e, cut: samples.symmetric_pair(q, d, e, cut), 1, epsilon, exact)
+        assert found == pytest.approx(exact, rel=1e-6)
+    exact = facts.gaussian_delta(epsilon, d * math.sqrt(9))
+    found, _ = samples.composed_delta(lambda e, cut: samples.symmetric_pair(1.0, d, e, cut), 9, epsilon, exact)
+    assert found == pytest.approx(exact, rel=1e-5)
+    # Two records have one pair: kept for certain, it is a step of ratio 2d without sampling.
+    exact = facts.gaussian_delta(epsilon, 2 * d * math.sqrt(5))
+    pair = samples.opposed_mixtures
+    found, _ = samples.composed_delta(lambda e, cut: pair(2, 1 - 1e-12, d, e, cut), 5, epsilon, exact)
+    assert found == pytest.approx(exact, rel=1e-5)
+
+
+def test_the_example_in_the_docstring():
+    assert doctest.testmod(verification).failed == 0
