@@ -36,6 +36,8 @@ SETTINGS = [
     {"algorithm": "noisy-sgd", "steps": 40},
     {"algorithm": "noisy-sgd", "steps": 40, "task": "classification", "loss": "squared", "radius": 1.0},
     {"algorithm": "noisy-sgd", "steps": 40, "task": "metric", "expected_pairs": 4.0},
+    {"algorithm": "moments"},
+    {"algorithm": "moments", "mechanism": "laplace"},
     {"algorithm": "online-pair", "loss": "hinge"},
     {"algorithm": "output-gd", "steps": 20, "ridge": 0.1},
     {

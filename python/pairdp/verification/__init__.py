@@ -19,7 +19,7 @@ losses), over all records and parameters, G bounds the gradient; H how far it mo
 for both orders of the pair together, how far it moves when a record is replaced; L is its Lipschitz constant.
 
 Read the modules in this order: ``reading``, ``constants``, ``facts``, then one for each kind of release, ``gradients``,
-``samples`` and ``results``, the last with ``orders`` and ``paths``.
+``samples``, ``moments`` and ``results``, the last with ``orders`` and ``paths``.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ import numpy as np
 
 from .facts import Facts
 from .gradients import gradients, online
+from .moments import moments
 from .reading import load
 from .relations import Mismatch, Relations
 from .results import output
@@ -44,6 +45,7 @@ __all__ = ["Check", "Verdict", "verify"]
 
 KINDS: dict[str, Callable[[Facts], Relations]] = {
     "gradients": gradients,
+    "moments": moments,
     "online": online,
     "sampled-gradients": sampled,
     "output": output,

@@ -15,8 +15,9 @@ from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
 LAWS = {"rounded-gaussian/1": "gaussian", "discrete-laplace/1": "laplace", "rounded-euclidean/1": "euclidean"}
 KERNELS = {"ranking": "charges/1", "metric": "tiles/1", "pointwise": "rows/1"}
 GRADIENTS = {"noisy-gd": "gradients", "noisy-sgd": "sampled-gradients", "online-pair": "online"}
+MOMENTS = {"moments": "moments"}
 RESULTS = ("output-gd", "output-sgd", "phased-gd", "localized-sgd", "offline-pair", "matching-sgd")
-KINDS = GRADIENTS | dict.fromkeys(RESULTS, "output")
+KINDS = GRADIENTS | MOMENTS | dict.fromkeys(RESULTS, "output")
 WHOLE_TABLE = ("noisy-gd", "output-gd", "phased-gd")
 """Algorithms whose steps go over all pairs."""
 HALVING = ("phased-gd", "localized-sgd")
@@ -94,11 +95,14 @@ class Facts:
 
     def _sizes(self) -> None:
         columns = fields(self.predictor["encoding"], "columns")["columns"]
-        encoded = sum(len(column["categories"]) if "categories" in column else 1 for column in columns)
+        encoded = sum(_width(column) for column in columns)
         weights, d = len(self.predictor["parameters"]), self.features
         task, expected, released = self.problem.kind, d, d
         if task == "metric":
             expected, released = d * d, d * (d + 1) // 2
+        if self.released["kind"] == "moments":
+            matrix = d * (d + 1) // 2 if self.released["weights"]["second"] > 0.0 else 0
+            released = 2 * d + 1 + matrix
         if task == "pointwise":
             task = "regression" if self.problem.loss == "residual" else "classification"
         agree = encoded == d > 0 and weights == expected and self.p == released
@@ -117,7 +121,7 @@ class Facts:
 
     def _plan(self) -> None:
         plan, released = self.plan, self.released
-        stated = {"algorithm": self.algorithm, "law": self.law, "steps": released.get("steps")}
+        stated = {"algorithm": self.algorithm, "law": self.law, "steps": released.get("steps", 1)}
         if released["kind"] == "output":
             phases = released["phases"]
             stated["steps"] = sum(phase["steps"] for phase in phases)
@@ -137,7 +141,7 @@ class Facts:
         each = {"gaussian": self.p, "laplace": 0, "euclidean": 2 * self.p + 2}[self.law]
         # The number of sampled pairs is a sample too.
         each += self.released["kind"] == "sampled-gradients"
-        releases = len(self.released["phases"]) if self.released["kind"] == "output" else self.released["steps"]
+        releases = len(self.released["phases"]) if self.released["kind"] == "output" else self.released.get("steps", 1)
         expected = (1.0 + math.exp(self.epsilon)) * releases * each * 2.0**-100
         enough = abs(self.sampler_delta - expected) <= EXCESS * expected
         require(enough, f"δ_s is {self.sampler_delta}, derived {expected}")
@@ -165,6 +169,13 @@ class Facts:
             require(enough, f"δ is {self.delta}, derived {delta}")
         else:
             covers("ε", self.epsilon, steps * ratio)
+
+
+def _width(column: dict[str, Any]) -> int:
+    """Return how many entries of a vector a column takes."""
+    if "categories" not in column:
+        return 1
+    return len(column["categories"]) + bool(column.get("other", False))
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:

@@ -26,9 +26,10 @@ MOST_STEPS = 10**7
 
 
 def travel(facts: Facts, phase: dict[str, Any]) -> float:
-    """Return how far a descent gets from its start: across the domain, or as far as its gradients carry it."""
-    across = facts.problem.diameter
-    return across if math.isfinite(across) else phase["steps"] * phase["step_size"] * facts.over_domain.gradient
+    """Return how far a descent gets from its start: as far as its steps carry it, or across the domain."""
+    problem = facts.problem
+    pull = problem.ridge * problem.radius if math.isfinite(problem.radius) else 0.0
+    return float(min(problem.diameter, phase["steps"] * phase["step_size"] * (facts.over_domain.gradient + pull)))
 
 
 class Step:
@@ -43,7 +44,7 @@ class Step:
         whole = facts.algorithm in WHOLE_TABLE
 
         # Rounding: of margins, hence of slopes; of sums; of updates and projections; of the mean of the kept iterates.
-        radius = min(problem.radius, far)
+        radius = problem.radius if math.isfinite(problem.radius) else far
         if problem.kind == "metric":
             weights, length = d * d, problem.kappa**2
             margin_error = 8.0 * (2.0 * d + 16.0) * UNIT * problem.kappa**2 * radius

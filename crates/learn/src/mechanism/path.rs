@@ -58,20 +58,22 @@ pub(super) fn phases(public: &Public) -> Result<Vec<Phase>, LearnError> {
         .collect()
 }
 
-/// How far parameters get from their start: across the domain, or where it has no bound as far as all gradients carry
-/// them from 0.
+/// How far parameters get from their start: as far as all steps carry them, or across the domain.
 pub(super) fn travel(problem: Problem, gradient_bound: f64, phase: &Phase) -> f64 {
-    let carried = f64::from(phase.steps) * phase.step_size * gradient_bound;
-    // A ridge pulls towards 0, not past it.
     let across = problem.domain().diameter();
-    if across.is_finite() { across } else { up_by(carried, 4.0) }
+    // Within a ball a ridge pulls with at most λB; without a bound a descent starts at 0, and a ridge pulls back there.
+    let pull = if across.is_finite() { problem.ridge() * problem.domain().radius() } else { 0.0 };
+    smaller(across, up_by(f64::from(phase.steps) * phase.step_size * (gradient_bound + pull), 8.0))
 }
 
 fn sensitivity(public: &Public, phase: &Phase) -> Result<f64, LearnError> {
     let Public { problem, plan, records, features, .. } = *public;
     let constants = problem.constants();
     // The largest norm of an iterate.
-    let radius = smaller(problem.domain().radius(), travel(problem, constants.gradient_bound, phase));
+    let radius = match problem.domain().radius() {
+        bound if bound.is_finite() => bound,
+        _ => travel(problem, constants.gradient_bound, phase),
+    };
     let steps = phase.steps as usize;
     let algorithm = plan.algorithm();
     if !can_be_followed(algorithm, phase.records, steps) {

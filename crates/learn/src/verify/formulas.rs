@@ -159,13 +159,12 @@ pub(super) fn coordinates(certificate: &Certificate) -> usize {
     }
 }
 
-/// How far a phase gets from its start: across the domain, or as far as its gradients carry it.
+/// How far a phase gets from its start: as far as its steps carry it, or across the domain.
 pub(super) fn travel(certificate: &Certificate, phase: &Phase) -> f64 {
-    let across = certificate.problem.domain().diameter();
-    if across.is_finite() {
-        return across;
-    }
-    f64::from(phase.steps) * phase.step_size * largest_term(certificate.problem, f64::INFINITY)
+    let problem = certificate.problem;
+    let (across, radius) = (problem.domain().diameter(), problem.domain().radius());
+    let pull = if radius.is_finite() { problem.ridge() * radius } else { 0.0 };
+    smaller(across, f64::from(phase.steps) * phase.step_size * (largest_term(problem, radius) + pull))
 }
 
 pub(super) fn smaller(a: f64, b: f64) -> f64 {

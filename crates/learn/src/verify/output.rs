@@ -44,10 +44,11 @@ pub(super) fn relations(certificate: &Certificate, law: Law) -> Vec<Relation> {
 }
 
 /// How far a sensitivity may lie above its recomputation. Sums over steps that leave a record alone are bounded by integrals
-/// where the noise is calibrated, and added up here.
+/// where the noise is calibrated, and added up here; and a distance that reaches the diameter is cut off once a run there, at
+/// every step here.
 fn path_tolerance(algorithm: PlanKind) -> f64 {
     match algorithm {
-        PlanKind::OutputSgd | PlanKind::MatchingSgd | PlanKind::LocalizedSgd => 3e-2,
+        PlanKind::OutputSgd | PlanKind::MatchingSgd | PlanKind::LocalizedSgd => 0.25,
         _ => 1e-6,
     }
 }

@@ -38,7 +38,8 @@ impl Constants {
         let p = problem.parameters(certificate.features) as f64;
         let largest = formulas::largest_term(problem, problem.domain().radius());
         let travel = formulas::travel(certificate, phase);
-        let radius = formulas::smaller(problem.domain().radius(), travel);
+        let bound = problem.domain().radius();
+        let radius = if bound.is_finite() { bound } else { travel };
         let full_batch = matches!(certificate.algorithm, PlanKind::OutputGd | PlanKind::PhasedGd);
 
         let constants = problem.constants();
