@@ -111,10 +111,7 @@ impl<V: FnMut(&[i16], i64) -> bool> Walker<'_, V> {
     }
 
     fn items(&mut self, length: u64, kinds: &[u8]) -> Option<()> {
-        // Every item takes a byte at least.
-        if length > (self.bytes.len() - self.at) as u64 {
-            return None;
-        }
+        // Every item takes a byte at least, so a list that claims more than there is comes to the end.
         (0..length).try_for_each(|_| kinds.iter().try_for_each(|kind| self.value(*kind)))
     }
 }
@@ -147,7 +144,7 @@ mod tests {
         // A list of 2³¹ structs, a text of 2³¹ bytes, structs within structs without end, lists alike.
         assert_eq!(walk(&[0x49, 0xfc, 0x80, 0x80, 0x80, 0x80, 0x08, 0x00], accept), None);
         assert_eq!(walk(&[0x48, 0x80, 0x80, 0x80, 0x80, 0x08, 0x00], accept), None);
-        assert_eq!(walk(&[0x1c; 100_000], accept), None);
-        assert_eq!(walk(&[0x19; 100_000], accept), None);
+        assert_eq!(walk(&vec![0x1c; 100_000], accept), None);
+        assert_eq!(walk(&vec![0x19; 100_000], accept), None);
     }
 }
