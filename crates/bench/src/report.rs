@@ -36,7 +36,7 @@ impl Report {
 impl Report {
     /// A benchmark that could not be run.
     #[expect(clippy::print_stderr, reason = "errors go to standard error")]
-    pub(crate) fn failed(&self, error: &anyhow::Error) {
+    pub(crate) fn failed(error: &anyhow::Error) {
         eprintln!("error: {error:#}");
     }
 }
