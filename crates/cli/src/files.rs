@@ -57,3 +57,15 @@ pub(crate) fn read_model(path: &Path) -> Result<PrivateModel, Failure> {
         .map_err(|source| Failure::from(DataError::Io { path: path.to_owned(), source }))?;
     PrivateModel::from_json(&text).map_err(|error| Failure::about(path, &error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_is_named_after_its_table() {
+        for table in ["d/t.csv", "d/t.csv.gz", "d/t.parquet", "d/t.svm.GZ"] {
+            assert_eq!(schema_beside(Path::new(table)), Path::new("d/t.schema.toml"), "{table}");
+        }
+    }
+}
