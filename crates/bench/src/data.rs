@@ -42,6 +42,12 @@ fn measure(report: &mut Report) -> Result<()> {
 
     for (case, path) in [("csv", &csv), ("csv-quoted", &quoted)] {
         let rows = parse(path)?.rows;
+        let matrix = (rows * (encoding.dimension() + 1) * size_of::<f64>()) as f64;
+        let details = [("records", rows as f64), ("columns", encoding.dimension() as f64)];
+        // Measured before the file is ever held in memory whole; of the first case, for it is a peak.
+        if let Some(peak) = peak_memory().filter(|_| case == "csv") {
+            report.row("csv memory/matrix", &details, peak / matrix, "ratio of bytes");
+        }
         // The two take turns, so that a disturbance of the machine meets both.
         let (mut plain, mut parsed) = (f64::INFINITY, f64::INFINITY);
         for _ in 0..REPEATS {
@@ -50,12 +56,18 @@ fn measure(report: &mut Report) -> Result<()> {
             let seconds = best_seconds(1, || parse(path));
             parsed = if seconds < parsed { seconds } else { parsed };
         }
-        let details = [("records", rows as f64), ("columns", encoding.dimension() as f64)];
-        report.row(&format!("{case}/read"), &details, plain, "s");
+        report.row("read", &details, plain, "s");
         report.row(case, &details, parsed, "s");
         report.row(&format!("{case}/read"), &details, parsed / plain, "ratio of times");
     }
     Ok(())
+}
+
+/// The most memory that this process ever had, where the system tells.
+fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(1024.0 * line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()?)
 }
 
 fn write_table(path: &Path, quoted: bool) -> Result<PathBuf> {

@@ -72,3 +72,15 @@ fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path)
         .map_err(|source| Failure::from(DataError::Io { path: path.to_owned(), source }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_is_named_after_its_table() {
+        for table in ["d/t.csv", "d/t.csv.gz", "d/t.parquet", "d/t.svm.GZ"] {
+            assert_eq!(schema_beside(Path::new(table)), Path::new("d/t.schema.toml"), "{table}");
+        }
+    }
+}

@@ -252,9 +252,8 @@ fn cell<'t>(text: &'t [u8], at: usize, scratch: &'t mut Vec<u8>) -> Option<(&'t 
     // Cells are short: the first bytes are looked at one by one.
     let short = rest.iter().take(16).position(|byte| matches!(byte, b',' | b'\n'));
     let length = short.or_else(|| memchr2(b',', b'\n', rest))?;
-    let end = at + length;
-    let cell = rest[..length].strip_suffix(b"\r").filter(|_| text[end] == b'\n').unwrap_or(&rest[..length]);
-    Some((cell, end))
+    // A carriage return before the line end goes with the spaces around the cell.
+    Some((&rest[..length], at + length))
 }
 
 #[cold]

@@ -97,7 +97,7 @@ pub(crate) fn read(
         // The first piece tells about how many rows the file has; pages that stay untouched cost nothing.
         let guess = match remaining {
             Some(bytes) if room == 0 => estimate(wanted, bytes),
-            _ => 2 * room,
+            _ => room + room / 2,
         };
         let needed = feed.row + wanted.lines;
         let rooms = [guess.max(needed), needed];

@@ -331,16 +331,7 @@ impl Footer {
         let start = (length - 8).checked_sub(size).ok_or_else(damaged)?;
         let text = read_range(&mut file, start, size).map_err(io)?;
 
-        // The children of groups (schema, children) are what room is made for, and how deep it goes.
-        let mut groups = 0;
-        let believable = |path: &[i16], value: i64| match path {
-            [2, 5] => {
-                groups += usize::from(value > 0);
-                value <= size.cast_signed() && groups <= MOST_GROUPS
-            }
-            _ => true,
-        };
-        thrift::walk(&text, &mut { believable }).ok_or_else(damaged)?;
+        check_footer(&text).ok_or_else(damaged)?;
         let metadata = ParquetMetaDataReader::decode_metadata(&text).map_err(|_| damaged())?;
         Ok(Self { path: path.to_owned(), length, metadata })
     }
@@ -419,6 +410,20 @@ impl Footer {
             None => Err(self.damaged()),
         }
     }
+}
+
+/// Refuses a footer that makes its reader allocate or recurse without end: groups of columns say how many children
+/// they have, and may hold each other.
+fn check_footer(footer: &[u8]) -> Option<()> {
+    let mut groups = 0;
+    let mut believable = |path: &[i16], value: i64| {
+        if path != [2, 5] {
+            return true;
+        }
+        groups += usize::from(value > 0);
+        usize::try_from(value).is_ok_and(|children| children <= footer.len()) && groups <= MOST_GROUPS
+    };
+    thrift::walk(footer, &mut believable).map(|_| ())
 }
 
 /// Whether integers are unsigned, and the places of decimals; `None` for what is neither numbers nor text.
@@ -521,5 +526,68 @@ impl ChunkReader for Window {
             return Err(ParquetError::EOF(String::new()));
         }
         Ok(bytes.slice(..length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seven bits a byte, the lowest first.
+    fn length(mut value: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while value >= 0x80 {
+            bytes.push(value.to_le_bytes()[0] | 0x80);
+            value >>= 7;
+        }
+        bytes.push(value.to_le_bytes()[0]);
+        bytes
+    }
+
+    /// The same with the sign in the lowest bit.
+    fn integer(value: u64) -> Vec<u8> {
+        length(2 * value)
+    }
+
+    /// A footer with groups that have so many children.
+    fn footer(children: &[u64]) -> Vec<u8> {
+        let mut bytes = vec![0x29, 0xfc];
+        bytes.extend(length(children.len() as u64));
+        for count in children {
+            bytes.extend([0x55].iter().chain(&integer(*count)).chain(&[0x00]));
+        }
+        bytes.push(0x00);
+        bytes
+    }
+
+    #[test]
+    fn groups_have_children_and_depth_within_reason() {
+        assert!(check_footer(&footer(&[2, 1])).is_some());
+        assert!(check_footer(&footer(&[2, 1 << 30])).is_none());
+        assert!(check_footer(&footer(&[1; 400])).is_some());
+        assert!(check_footer(&footer(&[1; 600])).is_none());
+    }
+
+    /// A dictionary page with these claims, and its bytes.
+    fn page(unpacked: u64, packed: u64, entries: u64) -> Vec<u8> {
+        let mut bytes = vec![0x15, 0x04];
+        for (header, value) in [(0x15, unpacked), (0x15, packed)] {
+            bytes.push(header);
+            bytes.extend(integer(value));
+        }
+        bytes.extend([0x4c, 0x15]);
+        bytes.extend(integer(entries));
+        bytes.extend([0x00, 0x00]);
+        bytes.extend(vec![0; 100]);
+        bytes
+    }
+
+    #[test]
+    fn pages_unpack_within_reason() {
+        assert_eq!(check_pages(&page(400, 100, 100)), Some(true));
+        assert_eq!(check_pages(&[page(400, 100, 100), page(1 << 24, 100, 0)].concat()), Some(true));
+        assert_eq!(check_pages(&page(400, 100, 101)), None);
+        assert_eq!(check_pages(&page(1 << 25, 100, 0)), None);
+        assert_eq!(check_pages(&page(400, 101, 0)), None);
     }
 }

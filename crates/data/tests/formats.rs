@@ -186,6 +186,14 @@ fn an_open_quote_does_not_swallow_the_file() {
     assert_eq!(refusal("t.csv", csv.as_bytes(), LARGE), "t.csv: line 2: not a valid record");
 }
 
+#[test]
+fn records_have_a_greatest_length() {
+    let record = |length: usize| format!("x,c,note,y\n1,r,\"{}\",1\n", "n".repeat(length));
+    assert_eq!(read("t.csv", record(1 << 22).as_bytes(), LARGE).unwrap().rows, 1);
+    let message = refusal("t.csv", record(20 << 20).as_bytes(), LARGE);
+    assert_eq!(message, "t.csv: line 2: not a valid record");
+}
+
 const INDEXED: &str = "[label]\ncolumn = 'label'\nclasses = [1, 2, 3]\n[[column]]\nname = '1'\nrange = [0, 2]\n\
                        [[column]]\nname = '17'\nrange = [-1, 1]\nmissing = 1\n\
                        [[column]]\nname = '4'\ncategories = [0, 1]\n";

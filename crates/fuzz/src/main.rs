@@ -19,9 +19,10 @@ use targets::{TARGETS, Target};
 /// A parser that takes longer over 1 MiB hangs.
 const LONGEST: Duration = Duration::from_secs(20);
 /// In MiB. The matrices of inputs of 1 MiB, unpacked at most a hundredfold, stay below it.
-const MOST_MEMORY: u64 = 4096;
-/// Inputs that are kept for more damage.
+const MOST_MEMORY: u64 = 2048;
+/// Inputs that are kept for more damage, and the bytes of the largest of them.
 const MOST_INPUTS: usize = 2000;
+const LARGEST_INPUT: usize = 1 << 14;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -81,7 +82,8 @@ fn run(target: &Target, path: &Path, seed: u64, go_on: impl Fn(u64) -> bool) -> 
             Ok(Ok(good)) => {
                 accepted += u64::from(good);
                 // Damage that is not noticed leads deeper.
-                if good && count >= seeds as u64 && inputs.len() < MOST_INPUTS {
+                let small = input.len() <= LARGEST_INPUT && inputs.len() < MOST_INPUTS;
+                if good && count >= seeds as u64 && small {
                     inputs.push(input);
                 }
             }
