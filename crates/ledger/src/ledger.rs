@@ -18,8 +18,8 @@ use std::path::Path;
 /// reserve at once and wherever they are killed, if each released no more than it reserved: `proofs/ledger.md`.
 ///
 /// # Cost
-/// Opening reads and checks the whole history, about 100 000 entries a second; after that an action reads only what others
-/// have added.
+/// Opening reads and checks the whole history, tens of thousands of entries a second; after that an action reads only what
+/// others have added, and waits for the disk.
 pub struct Ledger {
     store: Store,
     key: Key,

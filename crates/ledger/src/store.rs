@@ -1,9 +1,12 @@
 //! The file.
 //!
 //! A rollback journal and not a write-ahead log: with a log the newest entries sit in a second file for a while, and
-//! whoever copies or restores the first alone would silently forget spent budget. `synchronous = EXTRA` also syncs the
-//! folder after the journal is removed; without it a power cut could bring the journal back and undo a reservation
-//! whose records had been read. Both cost about a millisecond.
+//! whoever copies or restores the first alone would silently forget spent budget; and a log needs memory shared between
+//! processes, which a network folder does not have. `synchronous = EXTRA` also syncs the folder after the journal is
+//! removed; without it a power cut could bring the journal back and undo a reservation whose records had been read.
+//!
+//! The price is about four syncs an entry instead of one: 1 ms against 0.2 ms where the disk is idle, 13 ms against 2 ms
+//! measured side by side on two busy cores. Reserving itself computes for a tenth of a millisecond.
 //!
 //! Looking and writing happen in one `BEGIN IMMEDIATE` transaction, so nobody can write in between.
 

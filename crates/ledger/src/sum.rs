@@ -79,6 +79,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn nothing_is_free_however_small() {
+        let (mut amount, mut probability) = (Amount::default(), Probability::default());
+        amount.add(1e-30);
+        probability.add(1e-50);
+        assert!(amount.get() > 0.0 && probability.get() > 0.0);
+        amount.add(1.0 / 3.0);
+        assert!(amount.get() > 1.0 / 3.0);
+    }
+
     proptest! {
         #[test]
         fn order_is_irrelevant_and_nothing_is_lost(mut values in prop::collection::vec(0.0..10.0_f64, 1..40)) {

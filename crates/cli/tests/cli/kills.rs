@@ -9,14 +9,39 @@ use std::time::{Duration, Instant};
 /// Kills in a usual run; `PAIRDP_KILLS=200` asks for more.
 const KILLS: u32 = 40;
 
-fn start(workplace: &Workplace, table: &str, epsilon: &str, out: &str) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_pairdp"))
+/// A run that does not outlive its test.
+struct Running(Child);
+
+impl Running {
+    /// Whether it ended well; a run that waits for something that never comes is ended.
+    fn finished(&mut self) -> bool {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        while Instant::now() < deadline {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                return status.success();
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        panic!("the run is stuck");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(workplace: &Workplace, table: &str, epsilon: &str, out: &str) -> Running {
+    let child = Command::new(env!("CARGO_BIN_EXE_pairdp"))
         .args(["train", table, "--schema", "cohort.schema.toml", "--delta", "1e-6", "--epsilon", epsilon])
         .args(["--ledger", "c.ledger", "--dataset", "stays", "--out", out, "--quiet"])
         .current_dir(workplace.path("").as_path())
         .stderr(Stdio::null())
         .spawn()
-        .unwrap()
+        .unwrap();
+    Running(child)
 }
 
 fn workplace(records: usize) -> Workplace {
@@ -40,7 +65,7 @@ fn every_run_that_was_killed_is_spent_or_never_began() {
     let kills = std::env::var("PAIRDP_KILLS").ok().map_or(KILLS, |kills| kills.parse().unwrap());
     let workplace = workplace(2000);
     let started = Instant::now();
-    assert!(start(&workplace, "cohort.csv", "0.08", "model.json").wait().unwrap().success());
+    assert!(start(&workplace, "cohort.csv", "0.08", "model.json").finished());
     let whole = started.elapsed();
 
     let mut state = std::process::id();
@@ -52,8 +77,8 @@ fn every_run_that_was_killed_is_spent_or_never_began() {
         let before = balance(&workplace);
         let mut child = start(&workplace, "cohort.csv", "0.08", &format!("model{kill}.json"));
         std::thread::sleep(wait);
-        let _ = child.kill();
-        child.wait().unwrap();
+        let _ = child.0.kill();
+        child.finished();
 
         let after = balance(&workplace);
         let runs = |balance: &Value| ["open", "committed"].map(|kind| balance[kind].as_u64().unwrap());
@@ -100,8 +125,8 @@ fn the_budget_is_spent_before_the_table_is_opened() {
             pipe.write_all(&table.as_bytes()[..bytes]).unwrap();
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
-        assert!(!child.wait().unwrap().success());
+        assert!(Command::new("kill").args([signal, &child.0.id().to_string()]).status().unwrap().success());
+        assert!(!child.finished());
         assert_eq!(balance(&workplace), spent, "{signal} after 1/{part} gave something back");
         assert!(!workplace.path("model.json").exists());
     }
@@ -115,6 +140,6 @@ fn a_run_that_may_finish_commits() {
     assert!(Command::new("mkfifo").arg(workplace.path("pipe.csv")).status().unwrap().success());
     let mut child = start(&workplace, "pipe.csv", "0.5", "model.json");
     std::fs::write(workplace.path("pipe.csv"), workplace.read("cohort.csv")).unwrap();
-    assert!(child.wait().unwrap().success());
+    assert!(child.finished());
     assert_eq!(balance(&workplace)["committed"], 1);
 }
