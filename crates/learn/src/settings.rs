@@ -253,7 +253,7 @@ impl Settings {
 /// than the bounds allow from paying for those that are not. With few features the length is information.
 fn suggested_bound(features: usize) -> f64 {
     const MANY: usize = 8;
-    if features >= MANY { 0.5 } else { 1.0 }
+    if features >= MANY { 0.7 } else { 1.0 }
 }
 
 /// A descent pays once there is signal to spare for many noisy steps; before, one release of moments ranks best. The edge was

@@ -7,7 +7,7 @@ use crate::files;
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, simulate};
 use pairdp_learn::baseline::Baseline;
-use pairdp_learn::{Journal, PrivateModel, Settings, verify};
+use pairdp_learn::{Journal, PlanKind, PrivateModel, Settings, verify};
 use pairdp_pairwise::measure;
 use pairdp_units::Budget;
 use serde_json::json;
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     files::write(&folder.join("cohort.schema.toml"), simulate::SCHEMA)?;
     let schema = Schema::read(&folder.join("cohort.schema.toml"))?;
 
-    printer.progress("training a private ranker over all pairs …");
+    printer.progress("training a private ranker …");
     let settings = Settings::default();
     let budget = Budget::new(EPSILON, DELTA)?;
     let model =
@@ -82,9 +82,9 @@ fn page(
          \x20             readmitted and a not readmitted stay\n\
          \x20 Protected   each of the {} stays in the table: exchanging any one of them for any other\n\
          \x20             changes the chance of any outcome by a factor of at most e^ε, up to δ\n\
-         \x20 Guarantee   ε = {EPSILON}, δ = {DELTA:e}, {} noisy gradients, {}\n",
+         \x20 Guarantee   ε = {EPSILON}, δ = {DELTA:e}, by {}, {}\n",
         certificate.records,
-        model.training.steps(),
+        how(model),
         if verified { "verified: yes" } else { "verified: NO" },
     );
     let _ = writeln!(
@@ -114,6 +114,14 @@ fn page(
          \x20   {pairdp} evaluate strict.json {shown}/holdout.csv\n",
     );
     text
+}
+
+/// What was released.
+fn how(model: &PrivateModel) -> String {
+    match model.training.algorithm() {
+        PlanKind::Moments => "one noisy release of moments".into(),
+        algorithm => format!("{} in {} steps", algorithm.name(), model.training.steps()),
+    }
 }
 
 /// AUC from 0.5 to 1 as a bar.

@@ -50,7 +50,9 @@ fn runs_are_counted_until_nothing_fits_and_what_is_offered_fits() {
 #[test]
 fn a_model_names_its_run_and_the_history_knows_it() {
     let workplace = workplace(200);
-    for algorithm in ["noisy-gd --mechanism gaussian", "output-gd --radius 3 --mechanism gaussian", "noisy-sgd"] {
+    for algorithm in
+        ["noisy-gd --mechanism gaussian", "output-gd --radius 3 --mechanism gaussian", "noisy-sgd"]
+    {
         let run = train(&workplace, &format!("--epsilon 0.3 --algorithm {algorithm} --json"));
         assert_eq!(run.code, 0, "{algorithm}: {}", run.err);
         let model: Value = serde_json::from_str(&workplace.read("model.json")).unwrap();
