@@ -15,7 +15,7 @@ struct Running(Child);
 impl Running {
     /// Whether it ended well; a run that waits for something that never comes is ended.
     fn finished(&mut self) -> bool {
-        let deadline = Instant::now() + Duration::from_secs(120);
+        let deadline = Instant::now() + Duration::from_mins(2);
         while Instant::now() < deadline {
             if let Some(status) = self.0.try_wait().unwrap() {
                 return status.success();
