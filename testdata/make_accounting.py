@@ -1,11 +1,12 @@
 """Writes the reference tables of the accountant, independently of its Rust code.
 
 profile.csv      one-step profiles, closed forms in 50-digit arithmetic
-composed.csv     eps of compositions, by contour integration in numpy
+composed.csv     eps of compositions and what neighbours attain at least, by contour integration in numpy
 calibration.csv  noise for a budget, by root finding on the same
 hidden_state.csv last-iterate ratios, by brute force over the horizon, 50 digits
 
-Run: python3 testdata/make_accounting.py [TABLE ...]   (needs mpmath and numpy; a few minutes)
+Run: python3 testdata/make_accounting.py [TABLE ...]   (needs mpmath, numpy and scipy; about seven minutes of one core)
+Every row is computed, none is copied; check_accounting.py holds the values against other computations.
 Conventions: all normals have variance 1; `shift` is sensitivity over noise, see each table's header.
 """
 
@@ -14,9 +15,12 @@ import math
 import random
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from mpmath import erfc, exp, expm1, log, log1p, mp, mpf, sqrt
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, ndtr
 
 mp.dps = 50
 HERE = Path(__file__).parent
@@ -93,8 +97,33 @@ def profiles():
 
 
 # ---------------------------------------------------------------- compositions, numpy
-def tail(x):
-    return 0.5 * math.erfc(x / math.sqrt(2))
+#
+# delta(eps) = 1/(2 pi i) * integral over Re s = c of M(s)^T e^(-s eps) / (s (s+1)) ds,   M(s) = E_P[e^(sL)].
+#
+# Where a few large losses decide, M^T hardly decays along a line, and no c suits both the few and the many. So M is
+# taken apart by size of loss: M_0 = M, and M_k+1 is M_k without the losses above a size that falls threefold each
+# time, with a smooth edge. Then M^T is the sum of M_k^T - M_k+1^T, each with a line through its own saddle point, on
+# which it decays as fast as the transform of the losses taken out. This ends when T steps of M_k cannot reach eps, or
+# when its losses are so small that M_k^T decays like the transform of a Gaussian.
+
+
+class Settings(NamedTuple):
+    """What the values must not depend on: check_accounting.py varies it."""
+
+    order: int = 20  # Gauss-Legendre nodes on a panel
+    cut: float = 1e-13  # mass dropped by all steps together, relative to delta
+    sharpness: float = 8.0  # of the edges between losses
+    ratio: float = 3.0  # of the sizes of losses from level to level
+    fineness: float = 12.0  # points on a line while t doubles, roughly, to begin with
+
+
+class Case(NamedTuple):
+    """A pair composed with itself; `weights` are those of N(0), N(d), N(2d), ..."""
+
+    kind: str
+    weights: tuple
+    d: float
+    steps: int
 
 
 def second(a):
@@ -104,180 +133,331 @@ def second(a):
     series = np.ones_like(z)
     for k in range(18, 2, -1):
         series = 1 + z / k * series
-    with np.errstate(over="ignore"):
-        return np.where(small, z * z / 2 * series, np.expm1(np.where(small, 0.0, a)) - a)
+    return np.where(small, z * z / 2 * series, np.expm1(np.where(small, 0.0, a)) - a)
+
+
+def log1p_complex(z):
+    """numpy's own loses the digits of a small real part."""
+    with np.errstate(divide="ignore"):
+        modulus = 0.5 * np.log1p(2 * z.real + z.real**2 + z.imag**2)
+    return np.maximum(modulus, -1e4) + 1j * np.arctan2(z.imag, 1 + z.real)
+
+
+def log_mixture(case, x, sign):
+    """log of sum w_k N(sign k d) over N(0), exact also near its zero."""
+    shift = np.arange(len(case.weights))[:, None] * case.d
+    weight = np.asarray(case.weights)[:, None]
+    e = sign * shift * x - shift**2 / 2
+    top = e.max(0)
+    near = np.log1p((weight * np.expm1(np.minimum(e, 30))).sum(0))
+    return np.where(top < 30, near, top + np.log((weight * np.exp(e - top)).sum(0)))
+
+
+BRANCHES = {"remove": 1, "add": 1, "symmetric": 2, "opposed": 2}
+
+
+def branches(case, x):
+    """(loss, log of P's density over that of N(0)) of the outcomes that x stands for, large losses first."""
+    up = log_mixture(case, x, 1)
+    if case.kind == "remove":
+        return [(up, up)]
+    if case.kind == "add":
+        return [(-up, 0 * x)]
+    if case.kind == "symmetric":
+        return [(up, up), (-up, 0 * x)]
+    down = log_mixture(case, x, -1)
+    return [(up - down, up), (down - up, down)]
+
+
+def panels(case, low, high, frequency, order):
+    """Gauss-Legendre nodes and weights, fine enough for exp(itL) up to t = frequency."""
+    nodes, rule = np.polynomial.legendre.leggauss(order)
+    grid = np.linspace(low, high, 4000)
+    slope = np.abs(np.gradient(branches(case, grid)[0][0], grid))
+    widest = 0.3 / max(1.0, case.d * (len(case.weights) - 1))
+    per_unit = np.maximum(1 / widest, frequency * slope / (0.7 * order))
+    count = np.concatenate([[0], np.cumsum((per_unit[1:] + per_unit[:-1]) / 2 * np.diff(grid))])
+    if count[-1] > 20_000:
+        raise ArithmeticError(f"{case}: {count[-1]:.0f} panels")
+    edges = np.interp(np.linspace(0, count[-1], math.ceil(count[-1]) + 1), count, grid)
+    half = np.diff(edges)[:, None] / 2
+    return (edges[:-1, None] + half * (1 + nodes)).ravel(), (half * rule).ravel()
 
 
 class Losses:
-    """Losses and log P-masses of a pair on Gauss-Legendre nodes, cut where the mass beyond is below `cut`."""
+    """Losses and log P-masses of one step on quadrature nodes: the large losses up to x = high, the others up to far."""
 
-    def __init__(self, kind, q, d, cut, frequency=0.0, weights=None):
-        self.kind, self.q, self.d = kind, q, d
-        self.weights = weights if weights is not None else [1 - q, q]
-        reach = d * (len(self.weights) - 1 if kind == "opposed" else 1)
-        # The two-sided pairs are integrated over the whole line, the symmetric ones over their upper half.
-        low = {"symmetric": d / 2, "opposed": 0.0}.get(kind, -39.0)
-        high = 0.0
-        for step in (4.0, 0.5, 0.05):
-            while self.beyond(high) > cut:
-                high += step
-            high -= step
-        high += 0.05
-        if kind in ("remove", "add"):
-            while tail(-low) < cut:
-                low += 0.05
-            low -= 0.05
-        nodes, rule = np.polynomial.legendre.leggauss(20)
-        xs, ws, at = [], [], low
-        while at < high:
-            width = min(0.5 / max(1.0, reach), high - at)
-            slope = self.slope(at + width)
-            width = min(width, 14.0 / max(frequency * slope, 1e-300))
-            xs.append(at + width / 2 * (1 + nodes))
-            ws.append(width / 2 * rule)
-            at += width
-        x, w = np.concatenate(xs), np.concatenate(ws)
-        base = np.log(w) - x * x / 2 - 0.5 * math.log(2 * math.pi)
-        if kind == "opposed":
-            up, down = self.mixture(x, 1), self.mixture(x, -1)
-            self.loss = np.concatenate([up - down, down - up])
-            self.log_mass = np.concatenate([base + up, base + down])
+    def __init__(self, case, low, high, far, settings, frequency=0.0):
+        loss, log_mass = [], []
+        for branch in range(BRANCHES[case.kind]):
+            x, w = panels(case, low, far if branch else high, frequency, settings.order)
+            value, density = branches(case, x)[branch]
+            loss.append(value)
+            log_mass.append(np.log(w) - x * x / 2 - 0.5 * math.log(2 * math.pi) + density)
+        self.loss, self.log_mass = np.concatenate(loss), np.concatenate(log_mass)
+        self.mass, self.drift = np.exp(self.log_mass), second(-self.loss)
+        self.positive = np.maximum(self.loss, 1e-100)
+        self.sharpness = settings.sharpness
+
+    def small(self, size):
+        """log of the share of each node that counts as a loss below `size`: falls smoothly from 1 to 0 around it."""
+        return log_ndtr(self.edge(size))
+
+    def large(self, size):
+        """The other share itself."""
+        return ndtr(-self.edge(size))
+
+    def edge(self, size):
+        """A function of L/size that falls from infinity at 0, through 0 at 1, and in the end linearly."""
+        return self.sharpness / 2 * (size / self.positive - self.positive / size)
+
+    def between(self, inner, size):
+        """log of the difference of two shares."""
+        outer = self.small(size)
+        with np.errstate(divide="ignore"):
+            return outer + np.log(-np.expm1(np.minimum(self.small(inner) - outer, 0)))
+
+    def tilted(self, s, log_share):
+        """Masses times e^(sL)."""
+        return np.exp(log_share + self.log_mass + s * self.loss)
+
+    def log_moment(self, s, size):
+        """log of M(s), real s > 0, with losses below `size`.
+
+        E[expm1(sL)] is summed as E[expm1(sL) + s expm1(-L)], the same since P and Q both have mass 1: so the terms of
+        first order in L cancel before they are summed.
+        """
+        a, share = s * self.loss, self.small(size)
+        near = a < 300
+        exact = np.exp(share) * second(np.where(near, a, 0)) - self.large(size) * (1 + a) + s * self.drift
+        return math.log1p((self.mass * exact).sum() + self.tilted(s, np.where(near, -np.inf, share)).sum())
+
+
+def lowest(function):
+    """The c > 0 where a function has its only minimum, by golden section of log c; it may overflow on the right."""
+
+    def at(x):
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                value = function(math.exp(x))
+        except OverflowError:
+            return math.inf
+        return value if math.isfinite(value) else math.inf
+
+    low, high, golden = -14.0, 21.0, (math.sqrt(5) - 1) / 2
+    left, right = high - golden * (high - low), low + golden * (high - low)
+    at_left, at_right = at(left), at(right)
+    while high - low > 1e-3:
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - golden * (high - low)
+            at_left = at(left)
         else:
-            e = d * (x - d / 2)
-            loss = np.where(e < 30, np.log1p(q * np.expm1(np.minimum(e, 30))), e + math.log(q) + np.log1p((1 - q) / q * np.exp(-np.maximum(e, 0))))
-            if kind == "symmetric":
-                self.loss = np.concatenate([loss, -loss])
-                self.log_mass = np.concatenate([base + loss, base])
-            elif kind == "remove":
-                self.loss, self.log_mass = loss, base + loss
-            else:
-                self.loss, self.log_mass = -loss, base
-
-    def mixture(self, x, sign):
-        k = np.arange(len(self.weights))[:, None] * self.d
-        e = sign * k * x[None, :] - k * k / 2
-        w = np.asarray(self.weights)[:, None]
-        plain = np.log1p((w * np.expm1(np.minimum(e, 30))).sum(0))
-        top = e.max(0)
-        return np.where(top < 30, plain, top + np.log((w * np.exp(e - top)).sum(0)))
-
-    def slope(self, x):
-        if self.kind == "opposed":
-            h = 1e-4
-            grid = np.array([x - h, x + h])
-            loss = self.mixture(grid, 1) - self.mixture(grid, -1)
-            return abs(loss[1] - loss[0]) / (2 * h)
-        share = self.q * math.exp(min(self.d * (x - self.d / 2), 600))
-        return self.d * share / (1 - self.q + share)
-
-    def beyond(self, x):
-        if self.kind == "opposed":
-            return sum(w * (tail(x - k * self.d) + tail(x + k * self.d)) for k, w in enumerate(self.weights))
-        return tail(x) + self.q * tail(x - self.d)
-
-    def cumulants(self, s):
-        """log M, its slope and curvature at a real point."""
-        mass = np.exp(self.log_mass)
-        small = np.abs(s * self.loss) < 500
-        terms = np.where(small, mass * (second(np.where(small, s * self.loss, 0)) + s * second(-self.loss)), 0.0)
-        tilted = np.exp(self.log_mass + s * self.loss)
-        excess = (terms + np.where(small, 0.0, tilted)).sum()
-        total = 1 + excess
-        first = (self.loss * tilted).sum() / total
-        return math.log1p(excess), first, max((self.loss**2 * tilted).sum() / total - first**2, 0.0)
+            low, left, at_left = left, right, at_right
+            right = low + golden * (high - low)
+            at_right = at(right)
+    return math.exp(left)
 
 
-def saddle(losses, count, eps):
-    low, high = math.log(1e-6), math.log(1e9)
-    for _ in range(90):
-        middle = 0.5 * (low + high)
-        s = math.exp(middle)
-        with np.errstate(over="ignore", invalid="ignore"):
-            k, slope, _ = losses.cumulants(s)
-        rising = not math.isfinite(k) or count * slope - eps - 1 / s - 1 / (1 + s) > 0
-        low, high = (low, middle) if rising else (middle, high)
-    return math.exp(low)
+class Level:
+    """(M_k^T - M_k+1^T) / (s (s+1)) on a line, good for every eps near the one it was made for.
+
+    M_k has the losses below `size`, M_k+1 those below `inner`; None stands for M_k+1 = 0.
+    """
+
+    def __init__(self, curve, size, inner, eps, accuracy):
+        self.curve, self.steps, self.size, self.inner = curve, curve.case.steps, size, inner
+        self.c = c = lowest(lambda s: self.log_height(s) - s * eps - math.log(s * (1 + s)))
+        losses = curve.losses
+        weight = losses.tilted(c, losses.small(size))
+        mean = (weight * losses.loss).sum() / weight.sum()
+        variance = (weight * (losses.loss - mean) ** 2).sum() / weight.sum()
+        self.log_scale = self.log_height(c) - math.log(c * (1 + c))
+        self.scale = 8 / math.sqrt(self.steps * variance + c**-2 + (c + 1) ** -2)
+        self.settle(eps, accuracy)
+
+    def log_height(self, s):
+        """log(M_k^T - M_k+1^T) at real s."""
+        losses = self.curve.losses
+        if self.inner is None:
+            return self.steps * losses.log_moment(s, self.size)
+        bulk = losses.log_moment(s, self.inner)
+        taken = losses.tilted(s, losses.between(self.inner, self.size)).sum()
+        gain = self.steps * math.log1p(taken * math.exp(-bulk))
+        return self.steps * bulk + (math.log(math.expm1(gain)) if gain < 30 else gain)
+
+    def settle(self, eps, accuracy):
+        h, total = 1 / self.curve.settings.fineness, math.inf
+        while True:
+            before, total = total, self.walk(eps, h, accuracy)
+            if abs(total - before) <= accuracy * (abs(total) + 1e-3 * np.abs(self.f).sum()):
+                return
+            h /= 2
+
+    def walk(self, eps, h, accuracy):
+        """The integrand times dt at t = a sinh(kh), k = 0, 1, ..., until nothing is left of it. Returns its sum."""
+        self.t, self.f = np.array([]), np.array([])
+        while len(self.t) < 1 << 13:
+            u = h * np.arange(len(self.t), len(self.t) + 16)
+            t = self.scale * np.sinh(u)
+            f = self.integrand(t) * self.scale * np.cosh(u) * h
+            if len(self.t) == 0:
+                f[0] /= 2
+            self.t, self.f = np.concatenate([self.t, t]), np.concatenate([self.f, f])
+            if 16 * np.abs(f).max() < 1e-4 * accuracy * np.abs(self.f).sum():
+                return (self.f * np.exp(-1j * self.t * eps)).real.sum()
+        raise ArithmeticError(f"{self.curve.case} at {eps}: the integral does not settle")
+
+    def integrand(self, t):
+        """Relative to its value at t = 0."""
+        losses, c = self.curve.nodes(self.size, t[-1]), self.c
+        log_m = self.curve.losses.log_moment(c, self.size)
+        mass = losses.tilted(c, losses.small(self.size) - log_m)
+        taken = losses.tilted(c, losses.between(self.inner, self.size) - log_m) if self.inner else mass
+        keep = (mass * self.steps > 1e-20) | (taken > 1e-19 * taken.sum())
+        turn = np.exp(0.5j * t[:, None] * losses.loss[keep])
+        # e^(2ia) - 1 = 2i sin(a) e^(ia): no digits are lost where M hardly changes.
+        change = (2j * turn.imag * turn) @ mass[keep]
+        power = np.exp(self.steps * log1p_complex(change))
+        if self.inner is not None:
+            part = (turn * turn) @ taken[keep]
+            rest = 1 + change - part
+            bulk = np.exp(self.steps * log1p_complex(change - part))
+            # Where the two are close, as M_k+1^T ((M_k / M_k+1)^T - 1), which keeps its digits.
+            gain = self.steps * log1p_complex(part / np.where(rest == 0, 1, rest))
+            close = np.abs(gain) < 0.5
+            power = np.where(close, bulk * np.expm1(np.where(close, gain, 0)), power - bulk)
+            power *= math.exp(self.steps * log_m - self.log_height(c))
+        return power / ((1 + 1j * t / c) * (1 + 1j * t / (c + 1)))
+
+    def delta(self, eps):
+        """This level's part of delta and of its derivative, relative to the curve's aim."""
+        terms = self.f * np.exp(-1j * self.t * eps)
+        height = math.exp(min(self.log_scale - self.c * eps - self.curve.log_delta, 600)) / math.pi
+        value = height * terms.real.sum()
+        return value, height * (self.t * terms.imag).sum() - self.c * value
 
 
-def taper(x):
-    v = np.clip(2 * x - 1, 1e-9, 1 - 1e-9)
-    return np.where(x <= 0.5, 1.0, np.where(x >= 1, 0.0, 1 / (1 + np.exp(np.clip(1 / (1 - v) - 1 / v, -700, 700)))))
+class Curve:
+    """delta(eps) of a composition near one point (eps, delta), all levels together."""
+
+    def __init__(self, case, log_delta, settings):
+        self.case, self.log_delta, self.settings, self.kept = case, log_delta, settings, {}
+        deviations = math.sqrt(-2 * (log_delta + math.log(settings.cut / case.steps)))
+        self.low = {"symmetric": case.d / 2, "opposed": 0.0}.get(case.kind, -deviations)
+        self.far = deviations + case.d * (len(case.weights) - 1)
+        self.high = self.far + deviations
+        self.size = self.largest()
+
+    def build(self, eps, accuracy=1e-11):
+        """All levels, for values of eps near this one."""
+        self.levels, size = [], self.size
+        while size and not self.negligible(size, eps):
+            inner = None if self.fine(size, eps) else size / self.settings.ratio
+            self.levels.append(Level(self, size, inner, eps, accuracy))
+            size = inner
+        return self
+
+    def largest(self):
+        """The size beyond which losses are dropped; nodes end where none is left of them."""
+        self.losses = Losses(self.case, self.low, self.high, self.far, self.settings)
+        if self.case.kind == "add":
+            return 100 * self.losses.loss.max()
+        mass = math.exp(self.log_delta) * self.settings.cut / self.case.steps
+        excess = lambda size: math.log((self.losses.mass * self.losses.large(size)).sum() / mass)
+        size = brentq(excess, 1e-6 * self.losses.loss.max(), self.losses.loss.max())
+        self.high = self.outermost(size)
+        self.losses = self.nodes(size, 0)
+        return size
+
+    def outermost(self, size):
+        """The x beyond which nothing is left of the losses below `size`."""
+        loss = lambda x: branches(self.case, np.array([x]))[0][0][0]
+        return brentq(lambda x: loss(x) - 40 / self.settings.sharpness * size, self.low, 200)
+
+    def nodes(self, size, frequency):
+        """Nodes for the losses below `size` and frequencies up to a power of two, remembered."""
+        key = size, math.ceil(math.log2(max(frequency, 1e-3)))
+        if key not in self.kept:
+            # N(0), which is P of `add`, ends where it begins; its losses have no upper end to look for.
+            high = -self.low if self.case.kind == "add" else self.outermost(size)
+            self.kept[key] = Losses(self.case, self.low, high, self.far, self.settings, 2.0 ** key[1])
+        return self.kept[key]
+
+    def chernoff(self, size, eps):
+        bound = lambda c: self.case.steps * self.losses.log_moment(c, size) - c * eps - math.log1p(c)
+        c = lowest(bound)
+        return c, bound(c)
+
+    def negligible(self, size, eps):
+        """Whether T steps of the losses below `size` contribute less than 1e-15 delta."""
+        return self.chernoff(size, eps)[1] < self.log_delta - 34.5
+
+    def fine(self, size, eps):
+        """Whether losses below `size` are small on the scale of the saddle point."""
+        return self.case.kind == "add" or self.chernoff(size, eps)[0] * size < 0.5
+
+    def log_ratio(self, eps):
+        """log of delta(eps) over the delta aimed at, and its derivative."""
+        value, slope = np.sum([level.delta(eps) for level in self.levels], axis=0)
+        return math.log(value), slope / value
 
 
-def log_delta(kind, q, d, count, eps, cut, weights=None, accuracy=2e-12):
-    losses = Losses(kind, q, d, cut, weights=weights)
-    c = saddle(losses, count, eps)
-    k0, _, curvature = losses.cumulants(c)
-    h = 1 / math.sqrt(count * curvature + c**-2 + (c + 1) ** -2) / 3
-    n = 128
-    previous = None
-    while True:
-        losses = Losses(kind, q, d, cut, n * h, weights)
-        k0 = losses.cumulants(c)[0]
-        mass = np.exp(losses.log_mass + c * losses.loss - k0)
-        keep = mass * count > 1e-19
-        mass, loss = mass[keep], losses.loss[keep]
-        t = h * np.arange(1, n + 1)
-        # M(c+it) - M(c) over M(c), one rotation per point: e^(2ia) - 1 = 2i sin(a) e^(ia).
-        change = np.empty(n, complex)
-        turn = np.exp(0.5j * h * loss)
-        for k in range(n):
-            phasor = np.exp(0.5j * t[k] * loss) if k % 512 == 0 else phasor * turn
-            change[k] = 2j * np.dot(mass * phasor.imag, phasor)
-        real = 0.5 * np.log1p(2 * change.real + change.real**2 + change.imag**2)
-        value = count * (real + 1j * np.arctan2(change.imag, 1 + change.real))
-        value = np.exp(value - 1j * t * eps) / ((1 + 1j * t / c) * (1 + 1j * t / (c + 1)))
-        total = 0.5 + (value.real * taper(np.arange(1, n + 1) / n)).sum()
-        if previous is not None and abs(total - previous) < accuracy * abs(total) + 1e-15 or n >= 1 << 17:
-            break
-        previous, n = total, 2 * n
-    return count * k0 - c * eps - math.log(c * (1 + c)) + math.log(max(total, 1e-16) * h / math.pi)
+def first_epsilon(case, log_delta, settings):
+    """A value to begin with: Chernoff's bound, after a generous cut."""
+    curve = Curve(case, log_delta, settings._replace(cut=1e-2))
+    low, high = 1e-9, 1e6
+    while high > 1.01 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if curve.chernoff(curve.size, middle)[1] < log_delta else (middle, high)
+    return high
 
 
-def solve(gap, start, step):
-    """The zero of a decreasing gap(x, accuracy): bracket and Illinois roughly, then secants at full accuracy."""
-    low = high = start
-    at_low = at_high = gap(start, 1e-3)
-    while at_low <= 0:
-        high, at_high, low = low, at_low, step(low, -1)
-        at_low = gap(low, 1e-3)
-    while at_high > 0:
-        low, at_low, high = high, at_high, step(high, 1)
-        at_high = gap(high, 1e-3)
-    for _ in range(60):
-        middle = high - at_high * (high - low) / (at_high - at_low)
-        value = gap(middle, 1e-5)
-        if abs(value) < 1e-2:
-            break
-        if value > 0:
-            low, at_low, at_high = middle, value, at_high / 2
-        else:
-            high, at_high, at_low = middle, value, at_low / 2
-    h = 1e-3 * abs(middle) + 1e-9
-    slope = (gap(middle + h, 1e-6) - gap(middle, 1e-6)) / h
-    value = gap(middle, 2e-12)
-    for _ in range(4):
-        following = middle - value / slope
-        next_value = gap(following, 2e-12)
-        if abs(next_value) < 2e-11:
-            return following
-        slope, middle, value = (next_value - value) / (following - middle), following, next_value
-    return middle
+def epsilon(case, delta, settings=Settings()):
+    """The root of delta(eps) = delta: Newton on each curve, until the next curve agrees."""
+    log_delta = math.log(delta)
+    eps, accuracy = first_epsilon(case, log_delta, settings), 1e-4
+    curve = Curve(case, log_delta, settings)
+    for _ in range(40):
+        near = eps
+        curve.build(eps, accuracy)
+        for _ in range(40):
+            value, slope = curve.log_ratio(eps)
+            eps = min(max(eps - value / slope, near / 1.5), near * 1.5)
+            if abs(value / slope) < 1e-14 * eps:
+                break
+        if accuracy < 1e-10 and abs(eps - near) < 1e-8 * eps:
+            return float(eps)
+        if abs(eps - near) < 1e-2 * eps:
+            accuracy = 1e-11
+    raise ArithmeticError(f"{case} at {delta}: no root")
 
 
-def epsilon(kind, q, d, count, delta, weights=None, near=1.0):
-    cut = 1e-11 * delta / count
-    gap = lambda e, accuracy: log_delta(kind, q, d, count, e, cut, weights, accuracy) - math.log(delta)
-    return solve(gap, near, lambda x, sign: x * 1.4**sign)
+def multiplier(case, eps, delta, settings=Settings()):
+    """The noise, 1/d, at which delta(eps) = delta."""
+
+    def gap(log_noise):
+        return Curve(case._replace(d=math.exp(-log_noise)), math.log(delta), settings).build(eps).log_ratio(eps)[0]
+
+    # From the central limit's noise, or about 1/2.
+    mean = sum(k * w for k, w in enumerate(case.weights))
+    low = high = math.log(max(mean * math.sqrt(2 * case.steps * math.log(1 / delta)) / eps, 0.6))
+    while gap(low) < 0:
+        low -= 0.2
+    while gap(high) > 0:
+        high += 0.2
+    return math.exp(brentq(gap, low, high, xtol=1e-14, rtol=1e-14))
 
 
 def binomial(n, p):
-    weights, w, k = [], (1 - p) ** n, 0
-    while k < 10 or w > 1e-24:
-        weights.append(w)
+    """Weights of 0, 1, 2, ... hits down to 1e-30."""
+    n, p = mpf(n), mpf(p)
+    weights, w = [], (1 - p) ** n
+    while len(weights) < 10 or w > 1e-30:
+        k = len(weights)
+        weights.append(float(w))
         w *= (n - k) / (k + 1) * p / (1 - p)
-        k += 1
-    return weights
+    return tuple(weights)
 
 
 def gaussian_epsilon(delta, mu):
@@ -288,7 +468,7 @@ def gaussian_epsilon(delta, mu):
     return float(high)
 
 
-# (records, batch or expected pairs, steps, shift, delta). Two rarer cases take numpy hours; the Rust tests hold their values.
+# (records, batch or expected pairs, steps, shift, delta).
 FIXED = [
     (1000, 10, 1000, 1.0, 1e-5), (100, 2, 100, 1.0, 1e-5), (100, 2, 100, 2 / 0.6, 1e-5), (100, 2, 10000, 0.2, 1e-5),
     (300, 2, 300, 2.0, 1e-5), (300, 2, 300, 1.0, 1e-6), (300, 2, 90000, 1.0, 1e-5), (300, 2, 90000, 0.2, 1e-5),
@@ -296,7 +476,8 @@ FIXED = [
     (1000, 2, 1000, 2.0, 1e-6), (1000, 2, 1000, 2 / 0.6, 1e-6), (1000, 2, 1000, 1.0, 1e-12), (1000, 2, 10**6, 0.1, 1e-6),
     (1000, 1, 10**6, 0.1, 1e-6), (10000, 2, 10000, 2.5, 1e-8), (10000, 2, 10**8, 0.05, 1e-8), (10000, 100, 2000, 2 / 1.5, 1e-6),
     (60000, 256, 14062, 2 / 2.2, 1e-5), (100000, 2, 100000, 2.0, 1e-7), (10**6, 2, 10**6, 2 / 0.6, 1e-6),
-    (10**6, 2, 10**6, 1.0, 1e-6), (10**6, 2, 10**6, 1.0, 1e-12), (10**6, 2, 10**6, 0.02, 1e-12), (50, 25, 10, 0.5, 1e-5),
+    (10**6, 2, 10**6, 1.0, 1e-6), (10**6, 2, 10**6, 1.0, 1e-12), (10**6, 2, 10**6, 0.02, 1e-12), (10**6, 2, 10**6, 2.0, 1e-8),
+    (50, 25, 10, 0.5, 1e-5),
     (50, 50, 100, 2 / 30, 1e-5), (50, 50, 100, 2 / 30, 1e-12), (1000, 2, 1, 2.0, 1e-6), (1000, 500, 50, 2 / 6, 1e-6),
 ]
 POISSON = [
@@ -307,7 +488,8 @@ POISSON = [
 OPPOSED = [
     (1000, 10, 1000, 0.5, 1e-5), (60000, 256, 14062, 1 / 2.2, 1e-5), (300, 2, 300, 1.0, 1e-5), (300, 2, 90000, 0.1, 1e-5),
     (1000, 2, 1000, 1 / 0.6, 1e-6), (1000, 2, 1000, 1.0, 1e-6), (1000, 2, 1000, 0.5, 1e-12),
-    (10**6, 2, 10**6, 1.0, 1e-12), (10000, 2, 10**8, 0.025, 1e-8), (100, 100, 100, 1 / 30, 1e-5), (50, 25, 10, 0.25, 1e-5),
+    (10**6, 2, 10**6, 1.0, 1e-12), (10**6, 2, 10**6, 1 / 0.6, 1e-6), (10000, 2, 10**8, 0.025, 1e-8),
+    (100, 100, 100, 1 / 30, 1e-5), (50, 25, 10, 0.25, 1e-5),
 ]
 PAIRS = [
     (300, 1, 300, 1.0, 1e-5), (1000, 1, 1000, 1 / 0.6, 1e-6), (1000, 1, 1000, 1.0, 1e-6), (1000, 50, 1000, 0.2, 1e-6),
@@ -315,37 +497,48 @@ PAIRS = [
 ]
 
 
-def one_epsilon(kind, n, m, steps, d, delta):
-    """(upper, lower)."""
-    q = m / n
+def case_of(kind, n, m, steps, d):
     if kind == "pairs":
-        weights = binomial(n - 1, 2 * m / (n * (n - 1)))
-        value = epsilon("opposed", 0.0, d, steps, delta, weights)
-        return value, value
-    if q == 1:
+        return Case("opposed", binomial(n - 1, 2 * m / (n * (n - 1))), d, steps)
+    return Case(kind, (1 - m / n, m / n), d, steps)
+
+
+def one_way_epsilon(n, m, steps, d, delta, settings):
+    """The larger of the two directions."""
+    remove, add = epsilon(case_of("remove", n, m, steps, d), delta, settings), case_of("add", n, m, steps, d)
+    curve = Curve(add, math.log(delta), settings)
+    if curve.chernoff(curve.size, remove)[1] < math.log(delta):
+        return remove
+    return max(remove, epsilon(add, delta, settings))
+
+
+def one_epsilon(kind, n, m, steps, d, delta, settings=Settings()):
+    """(upper, lower): the pair's own value, and what some neighbours attain."""
+    if n == m and kind != "pairs":
         value = gaussian_epsilon(delta, d * math.sqrt(steps) * (2 if kind == "opposed" else 1))
         return value, value
-    if kind == "opposed":
-        value = epsilon("opposed", q, d, steps, delta)
+    if kind in ("pairs", "opposed"):
+        value = epsilon(case_of(kind, n, m, steps, d), delta, settings)
         return value, value
     if steps == 1:
-        value = float(log1p(mpf(q) * expm1(mpf(gaussian_epsilon(delta / q, d)))))
+        value = float(log1p(mpf(m) / n * expm1(mpf(gaussian_epsilon(mpf(delta) * n / m, d)))))
         return value, value
-    if kind == "symmetric" and n > 20000:
-        # The one-sided pair takes numpy minutes here; 0 is a lower bound too.
-        return epsilon("symmetric", q, d, steps, delta), 0.0
-    lower = epsilon("remove", q, d, steps, delta)
-    return (lower if kind == "remove" else epsilon("symmetric", q, d, steps, delta, near=lower)), lower
+    lower = one_way_epsilon(n, m, steps, d, delta, settings)
+    return lower if kind == "remove" else epsilon(case_of(kind, n, m, steps, d), delta, settings), lower
+
+
+def composed_cases():
+    for kind, cases in [("pairs", PAIRS), ("opposed", OPPOSED), ("remove", POISSON), ("symmetric", FIXED)]:
+        for case in sorted(cases):
+            yield kind, *case
 
 
 def compositions():
     rows = []
-    for kind, cases in [("pairs", PAIRS), ("opposed", OPPOSED), ("remove", POISSON), ("symmetric", FIXED)]:
-        # The rarest samples last: they take longest.
-        for n, m, steps, d, delta in sorted(cases, key=lambda case: (case[0] >= 10**5 and case[3] > 1.5, case)):
-            upper, lower = one_epsilon(kind, n, m, steps, d, delta)
-            rows.append([kind, n, m, steps, repr(d), repr(delta), repr(upper), repr(lower)])
-            print(rows[-1], flush=True)
+    for kind, n, m, steps, d, delta in composed_cases():
+        upper, lower = one_epsilon(kind, n, m, steps, d, delta)
+        rows.append([kind, n, m, steps, repr(d), repr(delta), repr(upper), repr(lower)])
+        print(*rows[-1], flush=True)
     write("composed.csv", ["pair", "records", "batch", "steps", "shift", "delta", "epsilon", "lower"], rows)
 
 
@@ -365,19 +558,9 @@ CALIBRATION = [
 def calibrations():
     rows = []
     for kind, n, m, steps, eps, delta in CALIBRATION:
-        q, cut = m / n, 1e-11 * delta / steps
-        weights = binomial(n - 1, 2 * m / (n * (n - 1))) if kind == "pairs" else None
-        name = "opposed" if kind == "pairs" else kind
-        mean = 2 * m / n if kind == "pairs" else q
-
-        def gap(log_sigma, accuracy):
-            return log_delta(name, q, math.exp(-log_sigma), steps, eps, cut, weights, accuracy) - math.log(delta)
-
-        # Start from the central limit's noise, or about 1/2.
-        start = math.log(max(mean * math.sqrt(2 * steps * math.log(1 / delta)) / eps, 0.6))
-        middle = solve(gap, start, lambda x, sign: x + 0.2 * sign)
-        rows.append([kind, n, m, steps, eps, repr(delta), repr(math.exp(middle))])
-        print(rows[-1], flush=True)
+        noise = multiplier(case_of(kind, n, m, steps, 1.0), eps, delta)
+        rows.append([kind, n, m, steps, eps, repr(delta), repr(noise)])
+        print(*rows[-1], flush=True)
     write("calibration.csv", ["pair", "records", "batch", "steps", "epsilon", "delta", "multiplier"], rows)
 
 
