@@ -9,6 +9,7 @@ mod learn;
 mod ledger;
 mod noise;
 mod report;
+mod utility;
 
 use report::Report;
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ const BENCHMARKS: &[Benchmark] = &[
     ("kernels", "gradients over all pairs, next to reading the table", kernels::run),
     ("learn", "private descent, next to its gradients and without its noise", learn::run),
     ("ledger", "reserving a budget: alone, and in eight processes at once", ledger::run),
+    ("utility", "how well private rankers rank, next to the same without privacy", utility::run),
     ("noise", "safe noise a second, alone and next to unsafe noise", noise::run),
 ];
 

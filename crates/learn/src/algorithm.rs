@@ -1,6 +1,6 @@
 //! The algorithms, each a short loop.
 //!
-//! Loops over the curator ([`noisy_gd`], [`noisy_sgd`], [`online_pair`], [`phases`]) are public code: what they see has
+//! Loops over the curator (`noisy_gd`, `noisy_sgd`, `online_pair`, `phases`, `moments`) are public code: what they see has
 //! noise. Descents without noise (`descent`) are what the curator runs on its side, and what baselines run.
 
 mod descent;
