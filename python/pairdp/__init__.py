@@ -1,12 +1,28 @@
 """Differentially private pairwise learning.
 
-``PrivateRanker`` learns to rank from every pair of a positive and a negative record, under (epsilon, delta)
-differential privacy for replacing any one record, and carries a certificate that anybody can check.
+``PrivateRanker`` learns to rank and ``PrivateMetric`` learns distances, from every pair of records; ``PrivateClassifier``
+and ``PrivateRegressor`` learn from single records. All are under (epsilon, delta) differential privacy for replacing any
+one record, and carry a certificate that anybody can check. ``plan`` says beforehand what training would do,
+``accounting`` what noisy releases cost, and ``baseline`` has the same models without privacy.
 """
 
-from . import accounting
+from . import accounting, baseline
 from ._core import __version__
+from .classification import PrivateClassifier
 from .exceptions import PrivacyBudgetError
+from .metric import PrivateMetric
+from .planning import plan
 from .ranking import PrivateRanker
+from .regression import PrivateRegressor
 
-__all__ = ["PrivacyBudgetError", "PrivateRanker", "__version__", "accounting"]
+__all__ = [
+    "PrivacyBudgetError",
+    "PrivateClassifier",
+    "PrivateMetric",
+    "PrivateRanker",
+    "PrivateRegressor",
+    "__version__",
+    "accounting",
+    "baseline",
+    "plan",
+]

@@ -1,0 +1,390 @@
+"""What all estimators share: the budget, public bounds, settings, training, files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _core
+from .exceptions import PrivacyBudgetError
+
+Bounds = tuple[ArrayLike, ArrayLike]
+
+ALGORITHMS = (
+    "auto",
+    "noisy-gd",
+    "noisy-sgd",
+    "online-pair",
+    "output-gd",
+    "output-sgd",
+    "phased-gd",
+    "localized-sgd",
+    "offline-pair",
+    "matching-sgd",
+    "moments",
+)
+LOSSES = ("logistic", "hinge", "squared", "q-hinge", "q-norm")
+MECHANISMS = ("gaussian", "laplace", "euclidean")
+COMMON = (
+    "algorithm",
+    "loss",
+    "q",
+    "ridge",
+    "feature_bound",
+    "radius",
+    "public_labels",
+    "steps",
+    "step_size",
+    "mechanism",
+)
+OPTIONS = ("domain", "form", "average", "expected_pairs", "shuffle", "order_seed", "calibration", "paper")
+
+# The name of the label's column in model files, which NumPy arrays do not have.
+LABEL_COLUMN = "y"
+
+
+def check_budget(epsilon: float | None, delta: float | None, example: str) -> tuple[float, float]:
+    """Return the budget as numbers, or refuse to guess one."""
+    if epsilon is None or delta is None:
+        missing = " and ".join(name for name, value in (("epsilon", epsilon), ("delta", delta)) if value is None)
+        raise PrivacyBudgetError(
+            f"no privacy budget ({missing} missing): set epsilon and delta, for example {example}. Smaller is more "
+            "private; epsilon about 1 and delta well below 1 / number of records are usual"
+        )
+    return float(epsilon), float(delta)
+
+
+def settings_text(task: str, settings: Mapping[str, Any]) -> str:
+    """Return settings as the core reads them; ``None`` leaves a choice to it."""
+    unknown = sorted(set(settings) - {*COMMON, *OPTIONS})
+    if unknown:
+        raise ValueError(f"no setting is called {unknown[0]!r}; there are {', '.join((*COMMON, *OPTIONS))}")
+    for name, choices in (("algorithm", ALGORITHMS), ("loss", LOSSES), ("mechanism", MECHANISMS)):
+        value = settings.get(name)
+        if value is not None and value not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+    said = {name: value for name, value in settings.items() if value is not None}
+    if said.get("algorithm") == "auto":
+        del said["algorithm"]
+    return json.dumps({"task": task} | said, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Return NumPy's numbers as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a setting cannot be a {type(value).__name__}")
+
+
+def ranges_of(bounds: Bounds | None, n_features: int) -> list[list[float]]:
+    """Return a range for each feature."""
+    if bounds is None:
+        raise ValueError("no public bounds: set bounds=(low, high), from public knowledge and never from the data")
+    try:
+        low, high = bounds
+        pair = [np.broadcast_to(np.asarray(bound, dtype=np.float64), n_features) for bound in (low, high)]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"bounds must be a pair (low, high) of numbers, or of arrays with one number for each of {n_features} "
+            "features"
+        ) from None
+    return np.column_stack(pair).tolist()
+
+
+def refuse_unsupported(arguments: Mapping[str, Any]) -> None:
+    """Refuse what ``fit`` cannot take into account."""
+    if arguments.get("sample_weight") is not None:
+        raise ValueError(
+            "sample_weight is not supported: the noise is scaled to what one record of weight 1 can change, and a "
+            "heavier record would be protected less than the certificate says"
+        )
+    others = sorted(set(arguments) - {"sample_weight"})
+    if others:
+        raise TypeError(f"fit() has no parameter {others[0]!r}")
+
+
+def check_classes(classes: Sequence[Any] | None) -> NDArray[Any]:
+    """Return the public list of classes as an array."""
+    if classes is None:
+        raise ValueError("no public classes: set classes to the list of possible labels, never read from the data")
+    listed = np.asarray(list(classes))
+    if listed.ndim != 1 or len(listed) < 2 or len(set(listed.tolist())) < len(listed):
+        raise ValueError("classes must be a list of at least two labels, each listed once")
+    return listed
+
+
+def class_numbers(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the place of every label in the public list."""
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    numbers = np.array([places.get(label, -1) for label in y.tolist()], dtype=np.intp)
+    if np.all(numbers >= 0):
+        return numbers
+    check_classification_targets(y)
+    raise ValueError(
+        "y holds a label that is not among classes; list every possible label in classes (the label is not shown, "
+        "because labels are private)"
+    )
+
+
+def label_text(label: Any) -> str:
+    """Return a label as tables have it."""
+    label = label.item() if isinstance(label, np.generic) else label
+    return str(label).lower() if isinstance(label, bool) else str(label)
+
+
+def label_values(texts: Sequence[str]) -> list[Any]:
+    """Return labels of a model file: numbers or truth values if all of them are, else text."""
+    if set(texts) == {"false", "true"}:
+        return [text == "true" for text in texts]
+    for number in (int, float):
+        try:
+            return [number(text) for text in texts]
+        except ValueError:
+            continue
+    return list(texts)
+
+
+class Estimator(BaseEstimator):
+    """The part that does not depend on the task or on whether it is private."""
+
+    _task: ClassVar[str]
+
+    def fit(self, X: ArrayLike, y: ArrayLike, **unsupported: Any) -> Self:
+        """Train. A private estimator spends its budget on every call.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        **unsupported
+            ``sample_weight`` is refused with the reason; nothing else is known.
+
+        Returns
+        -------
+        self
+        """
+        refuse_unsupported(unsupported)
+        train = self._trainer()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
+        targets = np.ascontiguousarray(self._targets(y), dtype=np.float64)
+        document = json.loads(train(X, targets, self._ranges(X), settings_text(self._task, self._settings())))
+        document["predictor"]["label"] = self._label()
+        for column, name in zip(
+            document["predictor"]["encoding"]["columns"], getattr(self, "feature_names_in_", ()), strict=False
+        ):
+            column["name"] = name
+        self._accept(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        return self
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model file, as the ``pairdp`` command reads it.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        check_is_fitted(self, "model_")
+        Path(path).write_text(self.model_, encoding="utf-8", newline="\n")
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], **parameters: Any) -> Self:
+        """Read a model file that ``save`` or the ``pairdp`` command wrote.
+
+        Parameters
+        ----------
+        path : path-like
+        **parameters
+            Of the estimator. The file has what is needed to predict, but labels only as text: say ``classes`` or
+            ``positive_label`` again if they are neither text nor numbers.
+
+        Returns
+        -------
+        Estimator, fitted
+        """
+        text = Path(path).read_text(encoding="utf-8")
+        try:
+            document = json.loads(text)
+            predictor = document["predictor"]
+            task, columns, label = predictor["task"], predictor["encoding"]["columns"], predictor.get("label")
+            names = [column["name"] for column in columns]
+        except (ValueError, KeyError, TypeError):
+            raise ValueError("not a pairdp model file") from None
+        if task != cls._task:
+            raise ValueError(f"the model is for {task}, but {cls.__name__} is for {cls._task}")
+        if ("certificate" in document) != cls._certified():
+            kind = "with" if "certificate" in document else "without"
+            raise ValueError(f"the model was trained {kind} privacy; load it with the estimator that is, too")
+        loaded = cls(**cls._parameters_from(label or {}) | parameters)
+        loaded.n_features_in_ = len(names)
+        if names != [f"x{i}" for i in range(len(names))]:
+            loaded.feature_names_in_ = np.array(names, dtype=object)
+        loaded._restore()
+        loaded._accept(text)
+        _core.score_rows(text, np.empty((0, len(names))))
+        return loaded
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def _settings(self) -> dict[str, Any]:
+        options = dict(self.options or {})
+        unknown = sorted(set(options) - set(OPTIONS))
+        if unknown:
+            raise ValueError(f"no option is called {unknown[0]!r}; there are {', '.join(OPTIONS)}")
+        return options | {name: getattr(self, name) for name in COMMON if hasattr(self, name)}
+
+    def _accept(self, text: str) -> None:
+        document = json.loads(text)
+        self.model_ = text
+        self.coef_ = np.array(document["predictor"]["parameters"], dtype=np.float64)
+        if self._certified():
+            self.certificate_ = document["certificate"]
+            self.plan_ = document["training"]
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        rows = self._rows(X)
+        return _core.score_rows(self.model_, rows)
+
+    def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
+        check_is_fitted(self, "model_")
+        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+
+    @classmethod
+    def _certified(cls) -> bool:
+        raise NotImplementedError
+
+    def _trainer(self) -> Callable[..., str]:
+        """Check what is said publicly, and return what trains."""
+        raise NotImplementedError
+
+    def _ranges(self, X: NDArray[np.float64]) -> list[list[float]]:
+        raise NotImplementedError
+
+    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def _label(self) -> dict[str, Any] | None:
+        """Return the label as model files have it."""
+        return None
+
+    @classmethod
+    def _parameters_from(cls, label: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters that a model file's label stands for."""
+        return {}
+
+    def _restore(self) -> None:
+        """Set what ``fit`` sets from public parameters."""
+
+
+class PrivateEstimator(Estimator):
+    """Trains within a budget and keeps a certificate."""
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        bounds: Bounds | None = None,
+        algorithm: str | None = None,
+        loss: str | None = None,
+        q: float = 1.5,
+        ridge: float = 0.0,
+        feature_bound: float | None = None,
+        radius: float | None = None,
+        public_labels: bool = False,
+        steps: int | None = None,
+        step_size: float | None = None,
+        mechanism: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.algorithm = algorithm
+        self.loss = loss
+        self.q = q
+        self.ridge = ridge
+        self.feature_bound = feature_bound
+        self.radius = radius
+        self.public_labels = public_labels
+        self.steps = steps
+        self.step_size = step_size
+        self.mechanism = mechanism
+        self.options = options
+
+    def verify(self) -> bool:
+        """Recompute the certificate by a second method and say whether it holds."""
+        check_is_fitted(self, "model_")
+        return all(failure is None for _, _, failure in _core.verify_model(self.model_))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
+
+    @classmethod
+    def _certified(cls) -> bool:
+        return True
+
+    def _trainer(self) -> Callable[..., str]:
+        budget = check_budget(
+            self.epsilon, self.delta, f"{type(self).__name__}(epsilon=1.0, delta=1e-6, bounds=...)"
+        )
+        self._restore()
+        return lambda *arguments: _core.fit(*arguments, *budget)
+
+    def _ranges(self, X: NDArray[np.float64]) -> list[list[float]]:
+        return ranges_of(self.bounds, X.shape[1])
+
+
+class BaselineEstimator(Estimator):
+    """Descends over all pairs without noise."""
+
+    def __init__(
+        self,
+        *,
+        bounds: Bounds | None = None,
+        loss: str | None = None,
+        q: float = 1.5,
+        ridge: float = 0.0,
+        feature_bound: float | None = None,
+        radius: float | None = None,
+        steps: int | None = None,
+        step_size: float | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.bounds = bounds
+        self.loss = loss
+        self.q = q
+        self.ridge = ridge
+        self.feature_bound = feature_bound
+        self.radius = radius
+        self.steps = steps
+        self.step_size = step_size
+        self.options = options
+
+    @classmethod
+    def _certified(cls) -> bool:
+        return False
+
+    def _trainer(self) -> Callable[..., str]:
+        return _core.fit_baseline
+
+    def _ranges(self, X: NDArray[np.float64]) -> list[list[float]]:
+        if self.bounds is not None:
+            return ranges_of(self.bounds, X.shape[1])
+        low, high = X.min(axis=0), X.max(axis=0)
+        # A constant column needs a range, too.
+        return ranges_of((low, np.where(high > low, high, low + np.maximum(1.0, np.abs(low)))), X.shape[1])

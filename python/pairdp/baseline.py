@@ -1,0 +1,184 @@
+"""The same models **without privacy**, to see what privacy costs.
+
+Descent over all pairs, or over all records, without noise. Parameters are those of the private twins, but ``bounds``,
+``classes`` and ``target_bounds`` may be left out and are then read from the data.
+
+Examples
+--------
+>>> import numpy as np
+>>> from pairdp import PrivateRanker, baseline
+>>> rng = np.random.default_rng(0)
+>>> X = rng.uniform(-1, 1, size=(2000, 3))
+>>> y = (X[:, 0] + 0.3 * rng.normal(size=2000) > 0).astype(int)
+>>> open_model = baseline.Ranker(bounds=(-1, 1)).fit(X, y)
+>>> private_model = PrivateRanker(epsilon=1.0, delta=1e-6, bounds=(-1, 1)).fit(X, y)
+>>> open_model.score(X, y) - private_model.score(X, y) < 0.05
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+
+from . import classification, metric, ranking, regression
+from ._base import BaselineEstimator, Bounds, check_classes
+
+__all__ = ["Classifier", "Metric", "Ranker", "Regressor"]
+
+
+class Ranker(ranking.Ranking, BaselineEstimator):
+    """A linear ranker without privacy; the twin of :class:`pairdp.PrivateRanker`."""
+
+    def __init__(
+        self,
+        *,
+        bounds: Bounds | None = None,
+        positive_label: Any = 1,
+        loss: str | None = None,
+        q: float = 1.5,
+        ridge: float = 0.0,
+        feature_bound: float | None = None,
+        radius: float | None = None,
+        steps: int | None = None,
+        step_size: float | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            bounds=bounds,
+            loss=loss,
+            q=q,
+            ridge=ridge,
+            feature_bound=feature_bound,
+            radius=radius,
+            steps=steps,
+            step_size=step_size,
+            options=options,
+        )
+        self.positive_label = positive_label
+
+
+class Metric(metric.Metric, BaselineEstimator):
+    """A metric without privacy; the twin of :class:`pairdp.PrivateMetric`."""
+
+    def __init__(
+        self,
+        *,
+        bounds: Bounds | None = None,
+        classes: Sequence[Any] | None = None,
+        loss: str | None = None,
+        q: float = 1.5,
+        ridge: float = 0.0,
+        feature_bound: float | None = None,
+        radius: float | None = None,
+        steps: int | None = None,
+        step_size: float | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            bounds=bounds,
+            loss=loss,
+            q=q,
+            ridge=ridge,
+            feature_bound=feature_bound,
+            radius=radius,
+            steps=steps,
+            step_size=step_size,
+            options=options,
+        )
+        self.classes = classes
+
+    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        if self.classes is None:
+            self.classes_ = check_classes(np.unique(y))
+        else:
+            self._restore()
+        return super()._targets(y)
+
+
+class Classifier(classification.Classification, BaselineEstimator):
+    """A linear classifier without privacy; the twin of :class:`pairdp.PrivateClassifier`."""
+
+    def __init__(
+        self,
+        *,
+        bounds: Bounds | None = None,
+        classes: tuple[Any, Any] | None = None,
+        loss: str | None = None,
+        q: float = 1.5,
+        ridge: float = 0.0,
+        feature_bound: float | None = None,
+        radius: float | None = None,
+        steps: int | None = None,
+        step_size: float | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            bounds=bounds,
+            loss=loss,
+            q=q,
+            ridge=ridge,
+            feature_bound=feature_bound,
+            radius=radius,
+            steps=steps,
+            step_size=step_size,
+            options=options,
+        )
+        self.classes = classes
+
+    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        if self.classes is not None:
+            self._restore()
+            return super()._targets(y)
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) != 2:
+            raise ValueError(
+                f"Only binary classification is supported: y has {len(self.classes_)} class(es), not 2; the "
+                "type of the target must be binary"
+            )
+        return super()._targets(y)
+
+
+class Regressor(regression.Regression, BaselineEstimator):
+    """A linear regressor without privacy; the twin of :class:`pairdp.PrivateRegressor`."""
+
+    def __init__(
+        self,
+        *,
+        bounds: Bounds | None = None,
+        target_bounds: tuple[float, float] | None = None,
+        loss: str | None = None,
+        q: float = 1.5,
+        ridge: float = 0.0,
+        feature_bound: float | None = None,
+        radius: float | None = None,
+        steps: int | None = None,
+        step_size: float | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            bounds=bounds,
+            loss=loss,
+            q=q,
+            ridge=ridge,
+            feature_bound=feature_bound,
+            radius=radius,
+            steps=steps,
+            step_size=step_size,
+            options=options,
+        )
+        self.target_bounds = target_bounds
+
+    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        if self.target_bounds is not None:
+            self._restore()
+        else:
+            y = np.asarray(y, dtype=np.float64)
+            low, high = float(y.min()), float(y.max())
+            self.target_range_ = (low, high) if low < high else (low, low + max(1.0, abs(low)))
+        return super()._targets(y)

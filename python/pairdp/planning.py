@@ -1,0 +1,59 @@
+"""What training would do, from public facts alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from . import _core
+from ._base import check_budget, settings_text
+
+__all__ = ["plan"]
+
+
+def plan(
+    n_records: int,
+    n_features: int,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    task: str = "ranking",
+    explain: bool = False,
+    **settings: Any,
+) -> dict[str, Any] | list[dict[str, Any]]:
+    """Return what training on a table of this size would do; nothing is trained and nothing is spent.
+
+    Parameters
+    ----------
+    n_records, n_features : int
+        The size of the table.
+    epsilon, delta : float
+        The budget, which has no usable default.
+    task : {"ranking", "metric", "classification", "regression"}, default="ranking"
+        What would be learned.
+    explain : bool, default=False
+        Compare all algorithms instead.
+    **settings
+        As the parameters and ``options`` of the estimators.
+
+    Returns
+    -------
+    dict or list of dict
+        The problem, the plan and the budget; or one entry for each algorithm.
+
+    Examples
+    --------
+    >>> import pairdp
+    >>> found = pairdp.plan(5000, 20, epsilon=1.0, delta=1e-6, algorithm="noisy-gd")
+    >>> found["plan"]["algorithm"], found["epsilon"]
+    ('noisy-gd', 1.0)
+    >>> compared = pairdp.plan(5000, 20, epsilon=1.0, delta=1e-6, explain=True)
+    >>> "moments" in [entry["algorithm"] for entry in compared]
+    True
+    """
+    budget = check_budget(epsilon, delta, "pairdp.plan(5000, 20, epsilon=1.0, delta=1e-6)")
+    tasks = ("ranking", "metric", "classification", "regression")
+    if task not in tasks:
+        raise ValueError(f"task must be one of {', '.join(tasks)}, not {task!r}")
+    ask = _core.explain_plan if explain else _core.plan
+    return json.loads(ask(n_records, n_features, settings_text(task, settings), *budget))
