@@ -57,7 +57,6 @@ EXPECTED_FAILURES = {
         "check_classifier_not_supporting_multiclass": CLASSES,
         "check_classifiers_classes": CLASSES,
         "check_classifiers_one_label": FEW,
-        "check_classifiers_one_label_sample_weights": FEW,
         "check_estimators_dtypes": CLASSES,
         "check_fit2d_1feature": CLASSES,
         "check_supervised_y_2d": NOISE,
