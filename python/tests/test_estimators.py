@@ -90,7 +90,14 @@ def expected_failures(estimator):
 
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
 def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+    try:
+        check(estimator)
+    except (AssertionError, ValueError) as failure:
+        # Older versions of scikit-learn use other labels in more of their checks.
+        causes = (str(failure), str(failure.__cause__), str(failure.__context__))
+        if isinstance(estimator, PrivateClassifier) and any("not among classes" in cause for cause in causes):
+            pytest.xfail(CLASSES)
+        raise
 
 
 @pytest.fixture(scope="module")
