@@ -1,9 +1,9 @@
 """Differentially private pairwise learning.
 
-``PrivateRanker`` learns to rank and ``PrivateMetric`` learns distances, from every pair of records; ``PrivateClassifier``
-and ``PrivateRegressor`` learn from single records. All are under (epsilon, delta) differential privacy for replacing any
-one record, and carry a certificate that anybody can check. ``plan`` says beforehand what training would do,
-``accounting`` what noisy releases cost, and ``baseline`` has the same models without privacy.
+``PrivateRanker`` learns to rank and ``PrivateMetric`` learns distances, from every pair of records;
+``PrivateClassifier`` and ``PrivateRegressor`` learn from single records. All are under (epsilon, delta) differential
+privacy for replacing any one record, and carry a certificate that anybody can check. ``plan`` says beforehand what
+training would do, ``accounting`` what noisy releases cost, and ``baseline`` has the same models without privacy.
 """
 
 from . import accounting, baseline

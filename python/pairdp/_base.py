@@ -177,13 +177,8 @@ class Estimator(BaseEstimator):
         train = self._trainer()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
         targets = np.ascontiguousarray(self._targets(y), dtype=np.float64)
-        document = json.loads(train(X, targets, self._ranges(X), settings_text(self._task, self._settings())))
-        document["predictor"]["label"] = self._label()
-        for column, name in zip(
-            document["predictor"]["encoding"]["columns"], getattr(self, "feature_names_in_", ()), strict=False
-        ):
-            column["name"] = name
-        self._accept(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        text = train(X, targets, self._ranges(X), settings_text(self._task, self._settings()))
+        self._accept(self._named(text))
         return self
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -245,6 +240,28 @@ class Estimator(BaseEstimator):
             raise ValueError(f"no option is called {unknown[0]!r}; there are {', '.join(OPTIONS)}")
         return options | {name: getattr(self, name) for name in COMMON if hasattr(self, name)}
 
+    def _named(self, text: str) -> str:
+        """Return the model file with the names of columns and labels, which the core does not know."""
+        document = json.loads(text)
+        predictor = document["predictor"]
+        names = list(getattr(self, "feature_names_in_", ()))
+        if len(set(names)) == self.n_features_in_:
+            for column, name in zip(predictor["encoding"]["columns"], names, strict=True):
+                column["name"] = str(name)
+        label = self._label()
+        if label is not None:
+            column = LABEL_COLUMN
+            while column in names:
+                column = f"_{column}"
+            predictor["label"] = {"column": column} | label
+        named = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        try:
+            _core.score_rows(named, np.empty((0, self.n_features_in_)))
+        except ValueError:
+            # The budget is spent: a file without names is better than none.
+            return text
+        return named
+
     def _accept(self, text: str) -> None:
         document = json.loads(text)
         self.model_ = text
@@ -276,7 +293,7 @@ class Estimator(BaseEstimator):
         raise NotImplementedError
 
     def _label(self) -> dict[str, Any] | None:
-        """Return the label as model files have it."""
+        """Return the public values of the label as model files have them."""
         return None
 
     @classmethod

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
-from ._base import LABEL_COLUMN, Bounds, PrivateEstimator, check_classes, class_numbers, label_text, label_values
+from ._base import Bounds, PrivateEstimator, check_classes, class_numbers, label_text, label_values
 
 
 class Classification(ClassifierMixin):
@@ -55,7 +55,7 @@ class Classification(ClassifierMixin):
 
     def _label(self) -> dict[str, Any]:
         negative, positive = map(label_text, self.classes_)
-        return {"column": LABEL_COLUMN, "positive": positive, "negative": negative}
+        return {"positive": positive, "negative": negative}
 
     @classmethod
     def _parameters_from(cls, label: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._base import LABEL_COLUMN, Bounds, PrivateEstimator, check_classes, class_numbers, label_text, label_values
+from ._base import Bounds, PrivateEstimator, check_classes, class_numbers, label_text, label_values
 
 
 class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -67,7 +67,7 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return class_numbers(y, self.classes_).astype(np.float64)
 
     def _label(self) -> dict[str, Any]:
-        return {"column": LABEL_COLUMN, "classes": [label_text(label) for label in self.classes_]}
+        return {"classes": [label_text(label) for label in self.classes_]}
 
     @classmethod
     def _parameters_from(cls, label: Mapping[str, Any]) -> dict[str, Any]:

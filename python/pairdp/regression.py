@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
-from ._base import LABEL_COLUMN, Bounds, PrivateEstimator
+from ._base import Bounds, PrivateEstimator
 
 
 class Regression(RegressorMixin):
@@ -39,10 +39,11 @@ class Regression(RegressorMixin):
         except (TypeError, ValueError):
             raise ValueError("y holds something that is not a number") from None
         low, high = self.target_range_
+        y = np.clip(y, low, high)
         return np.clip((y - (low / 2 + high / 2)) / (high / 2 - low / 2), -1.0, 1.0)
 
     def _label(self) -> dict[str, Any]:
-        return {"column": LABEL_COLUMN, "range": list(self.target_range_)}
+        return {"range": list(self.target_range_)}
 
     @classmethod
     def _parameters_from(cls, label: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,7 +54,10 @@ class Regression(RegressorMixin):
             raise ValueError(
                 "no public target bounds: set target_bounds=(low, high), from public knowledge and never from the data"
             )
-        low, high = map(float, self.target_bounds)
+        try:
+            low, high = map(float, self.target_bounds)
+        except (TypeError, ValueError):
+            low = high = np.nan
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
             raise ValueError("target_bounds must be two finite numbers, the smaller first")
         self.target_range_ = (low, high)

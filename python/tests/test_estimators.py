@@ -5,6 +5,7 @@ import json
 import pickle
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -37,7 +38,7 @@ PRIVATE = {
 }
 TWINS = {
     "ranker": baseline.Ranker(),
-    "metric": baseline.Metric(),
+    "metric": baseline.Metric(steps=20),
     "classifier": baseline.Classifier(),
     "regressor": baseline.Regressor(),
 }
@@ -46,6 +47,7 @@ private = pytest.mark.parametrize("name", PRIVATE)
 # The checks of scikit-learn that do not apply, by estimator, each with the reason.
 NOISE = "fits twice and compares: noise never repeats"
 CLASSES = "uses labels that are not in the public classes, which are never read from the data"
+FEW = "wants the labels of ten records to be seen in the predictions, which privacy forbids"
 EXPECTED_FAILURES = {
     "PrivateRanker": {"check_fit_idempotent": NOISE},
     "PrivateMetric": {"check_fit_idempotent": NOISE},
@@ -54,8 +56,10 @@ EXPECTED_FAILURES = {
         "check_classifier_data_not_an_array": CLASSES,
         "check_classifier_not_supporting_multiclass": CLASSES,
         "check_classifiers_classes": CLASSES,
+        "check_classifiers_one_label": FEW,
         "check_estimators_dtypes": CLASSES,
         "check_fit2d_1feature": CLASSES,
+        "check_supervised_y_2d": NOISE,
     },
     "PrivateRegressor": {
         "check_fit_idempotent": NOISE,
@@ -86,7 +90,14 @@ def expected_failures(estimator):
 
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
 def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+    try:
+        check(estimator)
+    except (AssertionError, ValueError) as failure:
+        # Older versions of scikit-learn use other labels in more of their checks.
+        causes = (str(failure), str(failure.__cause__), str(failure.__context__))
+        if isinstance(estimator, PrivateClassifier) and any("not among classes" in cause for cause in causes):
+            pytest.xfail(CLASSES)
+        raise
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +208,6 @@ def test_labels_survive_a_file(cohort, tmp_path):
 
 @private
 def test_names_of_columns_reach_the_file(name, cohort, tmp_path):
-    pandas = pytest.importorskip("pandas")
     X, values = cohort
     frame = pandas.DataFrame(X, columns=["age", "dose", "weight"])
     fitted = clone(PRIVATE[name]).fit(frame, target(name, values))
@@ -206,6 +216,19 @@ def test_names_of_columns_reach_the_file(name, cohort, tmp_path):
     loaded = type(fitted).load(tmp_path / "model.json")
     assert list(loaded.feature_names_in_) == ["age", "dose", "weight"]
     np.testing.assert_array_equal(outcome(loaded, frame), outcome(fitted, frame))
+
+
+def test_a_paid_model_is_kept_whatever_the_names(cohort, tmp_path):
+    X, values = cohort
+    alike = np.array(["1", "1.0"])
+    fitted = PrivateClassifier(**PUBLIC, classes=tuple(alike)).fit(X, alike[(values > 0).astype(int)])
+    assert fitted.verify()
+    fitted.save(tmp_path / "model.json")
+    assert list(PrivateClassifier.load(tmp_path / "model.json", classes=("1", "1.0")).classes_) == ["1", "1.0"]
+    taken = pandas.DataFrame(X, columns=["y", "age", "dose"])
+    fitted = PrivateRegressor(**PUBLIC, target_bounds=(-2, 2)).fit(taken, values)
+    assert fitted.verify()
+    assert json.loads(fitted.model_)["predictor"]["label"] == {"column": "_y", "range": [-2.0, 2.0]}
 
 
 @pytest.mark.parametrize("kind", [PrivateClassifier, PrivateMetric])
@@ -246,7 +269,7 @@ def test_the_regressor_answers_in_units_of_the_target(cohort):
     fitted = PrivateRegressor(**PUBLIC, target_bounds=(20, 180)).fit(X, y)
     assert fitted.score(X, y) > 0.5
     assert 95 < fitted.predict(X).mean() < 105
-    for bad in (None, (1, 0), (0, float("inf"))):
+    for bad in (None, 3, (1, 0), (0, 1, 2), (0, float("inf"))):
         with pytest.raises(ValueError, match="target.bounds"):
             PrivateRegressor(**PUBLIC, target_bounds=bad).fit(X, y)
 

@@ -62,7 +62,7 @@ def test_no_budget_no_fit(cohort):
         ({"epsilon": 0.0}, "ε must be"),
         ({"epsilon": float("nan")}, "ε must be"),
         ({"delta": 1.0}, "δ must be"),
-        ({"delta": 0.0}, "pure"),
+        ({"delta": 0.0, "mechanism": "gaussian"}, "pure"),
         ({"bounds": None}, "no public bounds"),
         ({"bounds": (1, -1)}, "smaller first"),
         ({"feature_bound": 0.0}, "feature bound"),
