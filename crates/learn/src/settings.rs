@@ -264,7 +264,7 @@ fn suggested_algorithm(
     features: usize,
     budget: Budget,
 ) -> Result<PlanKind, LearnError> {
-    const CLEAR: f64 = 300.0;
+    const CLEAR: f64 = 2000.0;
     const FEW: usize = 10;
     if settings.task != Task::Ranking
         || settings.calibration == Calibration::Literal
