@@ -121,13 +121,17 @@ impl<S: Source> Curator<S> {
     /// noise. Which pairs they were stays secret: the guarantee rests on that.
     ///
     /// # Errors
-    /// As [`Curator::noisy_gradient`].
+    /// As [`Curator::noisy_gradient`]; [`LearnError::OutsideDomain`] for parameters that the noise does not cover.
     pub fn noisy_sample(&mut self, parameters: &[f64], out: &mut [f64]) -> Result<(), LearnError> {
         let Public { problem, plan, features, .. } = self.public();
         let p = packing::coordinates(problem, features);
         let (Mechanism::Sampled(mechanism), Some(ahead)) = (&self.mechanism, &mut self.ahead) else {
             return Err(LearnError::WrongQuery("a sampled gradient"));
         };
+        // A record's gradient moves with the length of the parameters, a pair's slopes are cut off.
+        if matches!(problem.objective(), Objective::Pointwise { .. }) {
+            check_domain(problem, parameters)?;
+        }
         count(&mut self.made, mechanism.steps())?;
         if ahead.used + p > ahead.noise.len() {
             ahead.lattice.fill(&mut self.source, &mut ahead.noise);
@@ -169,18 +173,24 @@ impl<S: Source> Curator<S> {
     /// The result of the mechanism's next descent from public parameters, with noise.
     ///
     /// # Errors
-    /// As [`Curator::noisy_gradient`].
+    /// As [`Curator::noisy_gradient`]; [`LearnError::OutsideDomain`] for a start that the sensitivity does not cover: outside
+    /// the domain or, where that has no bound, other than 0.
     pub fn noisy_result(&mut self, start: &[f64]) -> Result<Vec<f64>, LearnError> {
         let Mechanism::Output(mechanism) = &self.mechanism else {
             return Err(LearnError::WrongQuery("the result of a descent"));
         };
+        let problem = self.public().problem;
+        check_domain(problem, start)?;
+        if problem.domain().radius().is_infinite() && start.iter().any(|value| *value != 0.0) {
+            return Err(LearnError::OutsideDomain);
+        }
         let total = mechanism.phases().len();
         let before: usize = mechanism.phases().iter().take(self.made as usize).map(|p| p.records).sum();
         let made = self.made as usize;
         count(&mut self.made, u32::try_from(total).unwrap_or(u32::MAX))?;
         let phase = mechanism.phases()[made];
         let lattice = mechanism.lattice(phase)?;
-        let Public { problem, plan, .. } = self.public();
+        let plan = self.public().plan;
         let noise = self.draw(&lattice);
         let mut moved = if total > 1 {
             let part = self.records.select(&self.order[before..before + phase.records]);
@@ -208,7 +218,8 @@ impl<S: Source> Curator<S> {
         let (lattice, weights) = (mechanism.lattice()?, mechanism.weights());
         count(&mut self.made, 1)?;
         let noise = self.draw(&lattice);
-        let mut released = moments::query(weights, &self.records, Par::Parallel);
+        let kappa = self.problem().feature_bound();
+        let mut released = moments::query(weights, kappa, &self.records, Par::Parallel);
         lattice.release_in_place(&mut released, &noise);
         Ok(released)
     }
@@ -273,6 +284,14 @@ impl<S: Source<Claim = Claimed>> Curator<S> {
     pub fn close(self) -> Certificate {
         self.statement()
     }
+}
+
+/// Refuses parameters outside the domain. Projections leave what is inside as it is, to the last bit.
+fn check_domain(problem: Problem, parameters: &[f64]) -> Result<(), LearnError> {
+    let mut inside = parameters.to_vec();
+    problem.domain().project(&mut inside);
+    let same = inside.iter().zip(parameters).all(|(a, b)| a.to_bits() == b.to_bits());
+    if same { Ok(()) } else { Err(LearnError::OutsideDomain) }
 }
 
 /// Counts a release before it is made.

@@ -87,6 +87,9 @@ pub enum LearnError {
         /// What it is said to give.
         claimed: f64,
     },
+    /// Parameters that the noise does not cover.
+    #[error("the parameters are outside the domain that the noise was calibrated for")]
+    OutsideDomain,
     /// A checkpoint of another run.
     #[error(
         "the checkpoint is not of this run: its plan, problem, table size or budget differ, or it was changed"
@@ -157,6 +160,7 @@ impl Hint for LearnError {
             | Self::Exhausted(_)
             | Self::WrongTable { .. }
             | Self::WrongQuery(_)
+            | Self::OutsideDomain
             | Self::FeatureBound { .. } => None,
         }
     }

@@ -54,6 +54,32 @@ fn records_clipped_beyond_the_noise_are_refused() {
     ));
 }
 
+/// The sensitivity of a record's gradient, and of a descent's result, is for parameters of the domain.
+#[test]
+fn parameters_outside_the_domain_are_refused() {
+    let loss = pairdp_pairwise::PointLoss::Margin(MarginLoss::Logistic);
+    let pointwise = Problem::new(Objective::Pointwise { loss }, Domain::Ball { radius: 1.0 }, 1.0).unwrap();
+    let whole = Problem::new(problem().objective(), Domain::Whole, 1.0).unwrap();
+    let mut out = [0.0; 2];
+    for (problem, algorithm, outside) in [
+        (pointwise, PlanKind::NoisySgd, [0.8, 0.7]),
+        (pointwise, PlanKind::OutputGd, [0.8, 0.7]),
+        (pointwise, PlanKind::OutputGd, [f64::NAN, 0.0]),
+        (whole, PlanKind::OutputGd, [1e-9, 0.0]),
+    ] {
+        let plan = Plan::new(algorithm, 3, 0.1, Average::Last).unwrap();
+        let mechanism = Mechanism::calibrate(problem, plan, 30, 2, budget()).unwrap();
+        let mut curator = Curator::open(records(30), mechanism, Replay::from_seed(1)).unwrap();
+        let mut ask = |w: &[f64]| match algorithm {
+            PlanKind::NoisySgd => curator.noisy_sample(w, &mut out),
+            _ => curator.noisy_result(w).map(|_| ()),
+        };
+        assert!(matches!(ask(&outside), Err(LearnError::OutsideDomain)), "{algorithm:?} {outside:?}");
+        // A refused query is not counted.
+        assert!(ask(&[0.0, 0.0]).is_ok());
+    }
+}
+
 #[test]
 fn a_mechanism_is_for_one_size() {
     let mechanism = mechanism(31, 3);

@@ -92,8 +92,8 @@ pub fn error_bound(weights: Weights, kappa: f64, n: usize) -> f64 {
     up_by(roundings * f64::EPSILON * weights.largest(kappa), 4.0)
 }
 
-/// The mean of the records' vectors. Labels count by their sign.
-pub fn query(weights: Weights, records: &Records, par: Par) -> Vec<f64> {
+/// The mean of the records' vectors, for the κ that the sensitivity is for. Labels count by their sign.
+pub fn query(weights: Weights, kappa: f64, records: &Records, par: Par) -> Vec<f64> {
     let (n, d) = (records.len(), records.columns());
     let size = weights.coordinates(d);
     let block = |range: std::ops::Range<usize>| {
@@ -126,7 +126,7 @@ pub fn query(weights: Weights, records: &Records, par: Par) -> Vec<f64> {
         sums.iter_mut().zip(part_sums).for_each(|(sum, part)| *sum += part);
         matrix.iter_mut().zip(part_matrix).for_each(|(sum, part)| *sum += part);
     }
-    let (n, kappa) = (n as f64, records.feature_bound());
+    let n = n as f64;
     let mut out = Vec::with_capacity(size);
     out.extend(sums[..d].iter().map(|sum| sum / n));
     out.extend(sums[d..2 * d].iter().map(|sum| weights.mean * sum / n));
@@ -216,8 +216,8 @@ mod tests {
                 let one = vector(weights, kappa, records.row(i), records.targets()[i]);
                 expected.iter_mut().zip(&one).for_each(|(sum, v)| *sum += v / n as f64);
             }
-            let found = query(weights, &records, Par::Parallel);
-            assert_eq!(found, query(weights, &records, Par::Sequential));
+            let found = query(weights, kappa, &records, Par::Parallel);
+            assert_eq!(found, query(weights, kappa, &records, Par::Sequential));
             assert!(distance(&found, &expected) < 1e-12);
             assert!(error_bound(weights, kappa, n) < 1e-11);
         }

@@ -3,16 +3,16 @@
 use crate::error::{refused, shape};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
 use pairdp_data::{Encoding, Table};
+use pairdp_learn::baseline::Baseline;
 use pairdp_learn::{
-    BaselineModel, LearnError, Predictor, Prepared, PrivateModel, Settings, baseline, explain, train, verify,
+    BaselineModel, Journal, LearnError, Predictor, Prepared, PrivateModel, Settings, explain, verify,
 };
-use pairdp_noise::Secure;
-use pairdp_pairwise::{Records, measure};
+use pairdp_pairwise::measure;
 use pairdp_units::Budget;
 use pyo3::prelude::*;
 
-/// Trains a private model and returns its file's text. `settings` is a JSON object of public choices, `encoding` one of
-/// public rules for the columns; `targets` are ±1, class numbers, or numbers within ±1.
+/// Trains a private model and returns its file's text. `settings` is a JSON object of public choices, `ranges` one for
+/// each column; `targets` are ±1, class numbers, or numbers within ±1.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn fit(
@@ -26,26 +26,10 @@ pub(crate) fn fit(
 ) -> PyResult<String> {
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
     let settings = read_settings(settings)?;
-    let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
-    let problem = settings.problem(encoding.dimension()).map_err(refused)?;
-    let table = encode(&encoding, &rows)?;
-    let targets = targets.as_slice().map_err(|_| shape("targets must be contiguous"))?.to_vec();
+    let (encoding, table) = labelled(ranges, &rows, &targets)?;
     let fit = move || -> Result<PrivateModel, LearnError> {
-        let Prepared { plan, budget, as_printed, .. } =
-            settings.prepare(table.rows, table.columns, budget)?;
-        let records = Records::with_targets(table.features, table.columns, targets, problem.feature_bound())?;
-        let (parameters, certificate) =
-            train(problem, plan, budget, records, Secure::from_os()?)?.into_parts();
-        let predictor = Predictor {
-            task: settings.task,
-            encoding,
-            label: None,
-            feature_bound: problem.feature_bound(),
-            parameters,
-        };
-        let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
-        model.as_printed = as_printed;
-        Ok(model)
+        let prepared = settings.prepare(table.rows, table.columns, budget)?;
+        pairdp_learn::fit(settings.task, prepared, table, encoding, None, &mut Journal::none())
     };
     py.detach(fit).map_err(refused)?.to_json().map_err(refused)
 }
@@ -60,31 +44,22 @@ pub(crate) fn fit_baseline(
     ranges: Vec<[f64; 2]>,
     settings: &str,
 ) -> PyResult<String> {
-    use pairdp_learn::{Average, Plan, PlanKind};
     let settings = read_settings(settings)?;
-    let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
-    let problem = settings.problem(encoding.dimension()).map_err(refused)?;
-    let table = encode(&encoding, &rows)?;
-    let targets = targets.as_slice().map_err(|_| shape("targets must be contiguous"))?.to_vec();
-    let fit = move || -> Result<BaselineModel, LearnError> {
-        let plan = Plan::new(
-            PlanKind::NoisyGd,
-            settings.steps.unwrap_or(300),
-            settings.step_size.unwrap_or(Plan::longest_step(problem, table.rows)),
-            settings.average.unwrap_or(Average::Last),
-        )?;
-        let records = Records::with_targets(table.features, table.columns, targets, problem.feature_bound())?;
-        let parameters = baseline::descend(baseline::Baseline::Gd, problem, plan, &records)?;
-        let feature_bound = problem.feature_bound();
-        Ok(BaselineModel::new(Predictor {
-            task: settings.task,
-            encoding,
-            label: None,
-            feature_bound,
-            parameters,
-        }))
-    };
+    let (encoding, table) = labelled(ranges, &rows, &targets)?;
+    let fit = move || pairdp_learn::fit_baseline(Baseline::Gd, &settings, table, encoding, None);
     py.detach(fit).map_err(refused)?.to_json().map_err(refused)
+}
+
+/// An encoded table with its targets.
+fn labelled(
+    ranges: Vec<[f64; 2]>,
+    rows: &PyReadonlyArray2<'_, f64>,
+    targets: &PyReadonlyArray1<'_, f64>,
+) -> PyResult<(Encoding, Table)> {
+    let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
+    let targets = targets.as_slice().map_err(|_| shape("targets must be contiguous"))?.to_vec();
+    let table = Table { targets, ..encode(&encoding, rows)? };
+    Ok((encoding, table))
 }
 
 /// What training would do for a table of public size: a JSON object with the plan, the noise and the budget.

@@ -5,9 +5,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelKind, LabelUse, Schema, Table, template};
-use pairdp_learn::{Journal, Mechanism, Predictor, Prepared, PrivateModel, Settings, Task, train_with};
-use pairdp_noise::Secure;
-use pairdp_pairwise::Records;
+use pairdp_learn::{Journal, Mechanism, Prepared, PrivateModel, Settings, Task, fit};
 use pairdp_units::Budget;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -115,23 +113,12 @@ pub(crate) fn train_file(
     let table = Table::read(data, &encoding, LabelUse::Read(schema.label()))
         .and_then(|table| table.require_pairs(data));
     let table = booking.accept(data, table)?;
-    let Prepared { problem, plan, budget, as_printed } = match paid_for {
+    let prepared = match paid_for {
         Some(prepared) => prepared,
         None => settings.prepare(table.rows, features, budget)?,
     };
-    let records =
-        Records::with_targets(table.features, table.columns, table.targets, problem.feature_bound())?;
-    let (parameters, certificate) =
-        train_with(problem, plan, budget, records, Secure::from_os()?, journal)?.into_parts();
-    let predictor = Predictor {
-        task: settings.task,
-        encoding,
-        label: Some(schema.label().clone()),
-        feature_bound: problem.feature_bound(),
-        parameters,
-    };
-    let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
-    model.as_printed = as_printed;
+    let label = Some(schema.label().clone());
+    let mut model = fit(settings.task, prepared, table, encoding, label, journal)?;
     booking.settle(&mut model)?;
     Ok(model)
 }
