@@ -47,7 +47,19 @@ COMMON = (
     "step_size",
     "mechanism",
 )
-OPTIONS = ("domain", "form", "average", "expected_pairs", "shuffle", "order_seed", "calibration", "paper")
+OPTIONS = (
+    "risk",
+    "intercept",
+    "max_records",
+    "domain",
+    "form",
+    "average",
+    "expected_pairs",
+    "shuffle",
+    "order_seed",
+    "calibration",
+    "paper",
+)
 
 # The name of the label's column in model files, which NumPy arrays do not have.
 LABEL_COLUMN = "y"
@@ -265,7 +277,12 @@ class Estimator(BaseEstimator):
     def _accept(self, text: str) -> None:
         document = json.loads(text)
         self.model_ = text
-        self.coef_ = np.array(document["predictor"]["parameters"], dtype=np.float64)
+        predictor = document["predictor"]
+        self.coef_ = np.array(predictor["parameters"], dtype=np.float64)
+        self.intercept_ = 0.0
+        if "constant" in predictor:
+            self.intercept_ = float(self.coef_[-1] * predictor["constant"])
+            self.coef_ = self.coef_[:-1]
         if self._certified():
             self.certificate_ = document["certificate"]
             self.plan_ = document["training"]

@@ -108,15 +108,17 @@ class PrivateClassifier(Classification, PrivateEstimator):
     mechanism : {"gaussian", "laplace", "euclidean"}, optional
         The noise; by default the quietest.
     options : mapping, optional
-        Rarer choices: ``domain``, ``average``, ``expected_pairs``, ``shuffle``, ``order_seed``, ``calibration``,
-        ``paper``.
+        Rarer choices: ``intercept``, ``max_records``, ``domain``, ``average``, ``expected_pairs``, ``shuffle``,
+        ``order_seed``, ``calibration``, ``paper``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The labels, as given.
     coef_ : ndarray of shape (n_features_in_,)
-        The weights, of features mapped to [-1, 1]. There is no intercept: add a constant column if you need one.
+        The weights, of features mapped to [-1, 1].
+    intercept_ : float
+        What is added to every score.
     certificate_ : dict
         Every public fact that the guarantee rests on.
     plan_ : dict

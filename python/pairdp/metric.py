@@ -61,7 +61,7 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _accept(self, text: str) -> None:
         super()._accept(text)
         self.matrix_ = self.coef_.reshape(self.n_features_in_, self.n_features_in_)
-        del self.coef_
+        del self.coef_, self.intercept_
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
         return class_numbers(y, self.classes_).astype(np.float64)

@@ -106,13 +106,15 @@ class PrivateRanker(Ranking, PrivateEstimator):
     mechanism : {"gaussian", "laplace", "euclidean"}, optional
         The noise; by default the quietest.
     options : mapping, optional
-        Rarer choices, named as on the command line with underscores: ``domain``, ``form``, ``average``,
-        ``expected_pairs``, ``shuffle``, ``order_seed``, ``calibration``, ``paper``.
+        Rarer choices, named as on the command line with underscores: ``risk``, ``max_records``, ``domain``,
+        ``form``, ``average``, ``expected_pairs``, ``shuffle``, ``order_seed``, ``calibration``, ``paper``.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features_in_,)
         The weights, of features mapped to [-1, 1].
+    intercept_ : float
+        What is added to every score; 0 if the loss is of pairs.
     certificate_ : dict
         Every public fact that the guarantee rests on.
     plan_ : dict

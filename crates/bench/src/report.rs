@@ -34,6 +34,27 @@ impl Report {
 }
 
 impl Report {
+    /// One result with names of its own.
+    #[expect(clippy::print_stdout, reason = "results are this program's data")]
+    pub(crate) fn object(&mut self, object: &Value) {
+        if self.json {
+            println!("{object}");
+            return;
+        }
+        let text = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.as_f64().map_or(String::new(), |v| {
+                format!("{v:.4}").trim_end_matches('0').trim_end_matches('.').to_owned()
+            }),
+            other => other.to_string(),
+        };
+        let fields = object.as_object().into_iter().flatten();
+        println!(
+            "{}",
+            fields.map(|(name, value)| format!("{name}={}", text(value))).collect::<Vec<_>>().join("  ")
+        );
+    }
+
     /// A benchmark that could not be run.
     #[expect(clippy::print_stderr, reason = "errors go to standard error")]
     pub(crate) fn failed(error: &anyhow::Error) {

@@ -1,113 +1,177 @@
-//! How well private rankers rank, next to the same without privacy: `cargo xtask bench utility --data DIR [--only SET]
-//! [--splits K]`.
+//! How good private models are, next to the best without privacy: `cargo xtask bench utility [--data DIR] [--only SET]
+//! [--splits K] [--json]`.
 //!
-//! Sets are CSV files with a schema of public ranges beside them, or with one of ours (`crates/bench/schemas`), and two simulated
-//! populations. Each split trains on a random part and tests on the rest; noise and splits are fresh for every algorithm.
+//! Sets are CSV files in a folder, each with a schema of public ranges beside it (`NAME.schema.toml`) or with one of ours, and
+//! simulated populations. Each split trains on a random part and tests on the rest; all algorithms see the same splits, and
+//! noise is fresh for every model.
+
+mod ceiling;
+mod sets;
 
 use crate::report::Report;
 use anyhow::{Context, Result};
-use pairdp_data::{Encoding, LabelUse, Schema, Table};
-use pairdp_learn::baseline::{Baseline, descend};
-use pairdp_learn::{Average, Plan, PlanKind, Predictor, Settings, Task, train};
-use pairdp_noise::{Replay, Secure, Source};
-use pairdp_pairwise::{Records, measure};
+use pairdp_data::Table;
+use pairdp_learn::{DomainKind, Journal, PlanKind, Predictor, Risk, Settings, Task, fit};
+use pairdp_noise::{Replay, Source};
+use pairdp_pairwise::measure;
 use pairdp_units::Budget;
+use serde_json::json;
+use sets::{Entry, SETS, as_it_is, part};
 use std::path::PathBuf;
 
-/// A set's name, the records to train on (0 for four fifths), and whether δ is 1/n or 1/n².
-const SETS: [(&str, usize, i32); 5] = [
-    ("pima", 256, 1),
-    ("debrecen", 256, 1),
-    ("breast_cancer_wdbc", 398, 2),
-    ("rare-positives", 5000, 2),
-    ("hundred-thousand", 100_000, 2),
-];
-
-/// Our schemas, for sets whose folder has none.
-const SCHEMAS: [(&str, &str); 3] = [
-    ("pima", include_str!("../schemas/pima.schema.toml")),
-    ("debrecen", include_str!("../schemas/debrecen.schema.toml")),
-    ("breast_cancer_wdbc", include_str!("../schemas/breast_cancer_wdbc.schema.toml")),
-];
-
-/// A table in the encoding of the learner.
-struct Set {
-    features: Vec<f64>,
-    columns: usize,
-    targets: Vec<f64>,
-}
+/// The largest part that is tested on.
+const MOST_TESTED: usize = 20_000;
 
 pub(crate) fn run(report: &mut Report) {
-    if let Err(error) = measure(report) {
+    if let Err(error) = measure_sets(report) {
         Report::failed(&error);
     }
 }
 
-fn measure(report: &mut Report) -> Result<()> {
+fn measure_sets(report: &mut Report) -> Result<()> {
     let arguments: Vec<String> = std::env::args().collect();
     let value = |name: &str| arguments.iter().position(|a| a == name).and_then(|i| arguments.get(i + 1));
     let folder = value("--data").map(PathBuf::from);
     let splits: usize = value("--splits").map_or(Ok(100), |text| text.parse()).context("--splits")?;
-    let mut random = Replay::from_seed(1);
-    for (name, size, power) in SETS {
-        if value("--only").is_some_and(|only| only != name) {
+    for entry in &SETS {
+        if value("--only").is_some_and(|only| only != entry.name) {
             continue;
         }
-        let Some(set) = load(name, folder.as_deref())? else { continue };
-        let n = if size == 0 { set.targets.len() * 4 / 5 } else { size };
+        let Some(table) = entry.load(folder.as_deref())? else { continue };
+        let n = if entry.train == 0 { table.rows * 4 / 5 } else { entry.train };
         let splits = if n > 10_000 { splits.div_ceil(20) } else { splits };
-        for epsilon in [0.5, 0.8, 1.0, 2.0] {
-            let delta = (n as f64).powi(-power);
-            cell(report, name, &set, n, (epsilon, delta), splits, &mut random)?;
+        for task in entry.tasks {
+            let budgets: &[f64] = if n > 10_000 { &[1.0] } else { &[0.5, 0.8, 1.0, 2.0] };
+            for epsilon in budgets {
+                cell(report, entry, *task, &table, n, *epsilon, splits)?;
+            }
         }
     }
     Ok(())
 }
 
-/// All algorithms on the same splits.
+/// A way to train: its name, the settings, and whether δ is 0.
+type Contender = (&'static str, Settings, bool);
+
+fn contenders(task: Task, n: usize) -> Vec<Contender> {
+    let with = |algorithm| Settings { task, algorithm, ..Settings::default() };
+    let mut all = vec![
+        ("auto", with(None), false),
+        ("auto", with(None), true),
+        ("auto", Settings { max_records: Some(n), ..with(None) }, false),
+        ("noisy-gd", with(Some(PlanKind::NoisyGd)), false),
+        ("output-gd", with(Some(PlanKind::OutputGd)), false),
+    ];
+    if task == Task::Ranking {
+        let records = Settings { risk: Some(Risk::Records), ..with(Some(PlanKind::NoisyGd)) };
+        all.push(("noisy-gd on records", records, false));
+    }
+    if task == Task::Metric {
+        let diagonal = Settings { domain: Some(DomainKind::PsdDiagonal), ..with(Some(PlanKind::NoisyGd)) };
+        all.push(("noisy-gd, diagonal", diagonal, false));
+    } else {
+        all.push(("moments", with(Some(PlanKind::Moments)), false));
+    }
+    all
+}
+
+/// All contenders on the same splits.
 fn cell(
     report: &mut Report,
-    name: &str,
-    set: &Set,
+    entry: &Entry,
+    task: Task,
+    table: &Table,
     n: usize,
-    (epsilon, delta): (f64, f64),
+    epsilon: f64,
     splits: usize,
-    random: &mut Replay,
 ) -> Result<()> {
-    let private: [(&str, Option<PlanKind>, f64); 5] = [
-        ("auto", None, delta),
-        ("moments", Some(PlanKind::Moments), delta),
-        ("noisy-gd", Some(PlanKind::NoisyGd), delta),
-        ("output-gd", Some(PlanKind::OutputGd), delta),
-        ("auto, pure", None, 0.0),
-    ];
-    let mut areas = vec![Vec::with_capacity(splits); private.len() + 1];
+    let mut random = Replay::from_seed(1);
+    let contenders = contenders(task, n);
+    let mut found = vec![Vec::with_capacity(splits); contenders.len()];
+    let (mut ceilings, mut untrained) = (Vec::new(), Vec::new());
+    let delta = (n as f64).powi(-entry.power);
     for _ in 0..splits {
-        let order = shuffled(set.targets.len(), random);
+        let order = shuffled(table.rows, &mut random);
         let (chosen, rest) = order.split_at(n);
-        let rest = &rest[..rest.len().min(20_000)];
-        let settings = |algorithm| Settings { algorithm, ..Settings::default() };
-        for (k, (_, algorithm, delta)) in private.iter().enumerate() {
-            let prepared = settings(*algorithm).prepare(n, set.columns, Budget::new(epsilon, *delta)?)?;
-            let records = part(set, chosen, prepared.problem.feature_bound())?;
-            let trained =
-                train(prepared.problem, prepared.plan, prepared.budget, records, Secure::from_os()?)?;
-            let kappa = prepared.problem.feature_bound();
-            areas[k].push(area(set, rest, kappa, trained.parameters().to_vec())?);
+        let (chosen, rest) = (part(table, chosen), part(table, &rest[..rest.len().min(MOST_TESTED)]));
+        for ((_, settings, pure), found) in contenders.iter().zip(&mut found) {
+            let budget = Budget::new(epsilon, if *pure { 0.0 } else { delta })?;
+            let prepared = settings.prepare(n, table.columns, budget)?;
+            let rows = part(&chosen, &(0..n).collect::<Vec<_>>());
+            let model = fit(task, prepared, rows, as_it_is(table.columns)?, None, &mut Journal::none())?;
+            found.push(quality(&model.predictor, &chosen, &rest)?);
         }
-        let problem = Settings { feature_bound: Some(10.0), ..settings(None) }.problem(set.columns)?;
-        let plan = Plan::new(PlanKind::NoisyGd, 300, Plan::longest_step(problem, n), Average::Last)?;
-        let records = part(set, chosen, 10.0)?;
-        let ceiling = descend(Baseline::Gd, problem, plan, &records)?;
-        areas[private.len()].push(area(set, rest, 10.0, ceiling)?);
+        if task == Task::Metric {
+            let d = table.columns;
+            let identity = (0..d * d).map(|i| f64::from(u8::from(i % (d + 1) == 0))).collect();
+            untrained.push(quality(&plain(task, d, 0.0, identity)?, &chosen, &rest)?);
+        } else {
+            let w = if task == Task::Regression {
+                ceiling::least_squares(&chosen)
+            } else {
+                ceiling::logistic(&chosen)
+            };
+            ceilings.push(quality(&plain(task, table.columns, 1.0, w)?, &chosen, &rest)?);
+        }
     }
-    let ceiling = mean(&areas[private.len()]).0;
-    for ((algorithm, _, delta), areas) in private.iter().zip(&areas) {
-        let (mean, error) = mean(areas);
-        let details = [("epsilon", epsilon), ("delta", *delta), ("se", error), ("ceiling", ceiling)];
-        report.row(&format!("{name}: {algorithm}"), &details, mean, "AUC");
+    let measured = match task {
+        Task::Ranking => "auc",
+        Task::Classification => "accuracy",
+        Task::Metric => "3-nn accuracy",
+        Task::Regression => "r2",
+    };
+    let ceiling = if task == Task::Metric { mean(&untrained).0 } else { mean(&ceilings).0 };
+    for ((algorithm, settings, pure), found) in contenders.iter().zip(&found) {
+        let (mean, error) = mean(found);
+        let adjacency = if settings.max_records.is_some() { "add-remove-one" } else { "replace-one" };
+        report.object(&json!({
+            "set": entry.name, "task": task, "n": n, "epsilon": epsilon, "delta": if *pure { 0.0 } else { delta },
+            "adjacency": adjacency, "algorithm": algorithm, "metric": measured, "mean": mean, "se": error,
+            // For metrics: the Euclidean distance, which no training has to beat.
+            "ceiling": ceiling, "splits": splits,
+        }));
     }
     Ok(())
+}
+
+/// A model of given parameters that leaves rows as they are.
+fn plain(task: Task, columns: usize, constant: f64, parameters: Vec<f64>) -> Result<Predictor> {
+    let encoding = as_it_is(columns)?;
+    Ok(Predictor { task, encoding, label: None, feature_bound: 1e6, constant, parameters })
+}
+
+fn quality(predictor: &Predictor, train: &Table, test: &Table) -> Result<f64> {
+    let scores = || predictor.scores(test);
+    let positive: Vec<bool> = test.targets.iter().map(|t| *t > 0.0).collect();
+    match predictor.task {
+        Task::Ranking => measure::auc(&scores(), &positive).context("a split with one class"),
+        Task::Classification => {
+            let right = scores()
+                .iter()
+                .zip(&positive)
+                .filter(|(score, positive)| (**score > 0.0) == **positive)
+                .count();
+            Ok(right as f64 / test.rows as f64)
+        }
+        Task::Metric => {
+            let (known, asked) = (predictor.embed(train), predictor.embed(test));
+            let d = train.columns;
+            let identity: Vec<f64> = (0..d * d).map(|i| f64::from(u8::from(i % (d + 1) == 0))).collect();
+            Ok(measure::neighbour_accuracy(
+                (&known, &train.targets),
+                (&asked, &test.targets),
+                d,
+                &identity,
+                3,
+            ))
+        }
+        Task::Regression => {
+            let average = test.targets.iter().sum::<f64>() / test.rows as f64;
+            let square = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>();
+            let missed = square(&mut scores().iter().zip(&test.targets).map(|(s, t)| s - t));
+            Ok(1.0 - missed / square(&mut test.targets.iter().map(|t| t - average)))
+        }
+    }
 }
 
 fn mean(values: &[f64]) -> (f64, f64) {
@@ -117,25 +181,6 @@ fn mean(values: &[f64]) -> (f64, f64) {
     (mean, (variance / n).sqrt())
 }
 
-fn part(set: &Set, chosen: &[usize], kappa: f64) -> Result<Records> {
-    let row = |i: &usize| set.features[i * set.columns..(i + 1) * set.columns].iter().copied();
-    let features = chosen.iter().flat_map(row).collect();
-    let targets = chosen.iter().map(|&i| set.targets[i]).collect();
-    Ok(Records::with_targets(features, set.columns, targets, kappa)?)
-}
-
-fn area(set: &Set, chosen: &[usize], kappa: f64, parameters: Vec<f64>) -> Result<f64> {
-    let records = part(set, chosen, kappa)?;
-    let (features, positive): (Vec<f64>, Vec<bool>) =
-        (records.features().to_vec(), records.targets().iter().map(|t| *t > 0.0).collect());
-    let encoding = Encoding::of_ranges(vec![[-1.0, 1.0]; set.columns]).map_err(anyhow::Error::msg)?;
-    let predictor =
-        Predictor { task: Task::Ranking, encoding, label: None, feature_bound: kappa, parameters };
-    let table =
-        Table { features, columns: set.columns, targets: records.targets().to_vec(), rows: chosen.len() };
-    measure::auc(&predictor.scores(&table), &positive).context("a split with one class")
-}
-
 fn shuffled(n: usize, random: &mut Replay) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
     for last in (1..n).rev() {
@@ -143,47 +188,4 @@ fn shuffled(n: usize, random: &mut Replay) -> Vec<usize> {
         order.swap(last, other);
     }
     order
-}
-
-fn load(name: &str, folder: Option<&std::path::Path>) -> Result<Option<Set>> {
-    match name {
-        "rare-positives" => return Ok(Some(simulated(25_000, 5.2))),
-        "hundred-thousand" => return Ok(Some(simulated(120_000, 2.7))),
-        _ => {}
-    }
-    let Some(folder) = folder else { return Ok(None) };
-    let data = folder.join(format!("{name}.csv"));
-    if !data.is_file() {
-        return Ok(None);
-    }
-    let beside = data.with_extension("schema.toml");
-    let schema = if beside.is_file() {
-        Schema::read(&beside)?
-    } else {
-        let ours = SCHEMAS.iter().find(|(known, _)| *known == name).context("no schema")?;
-        Schema::parse(ours.1).map_err(anyhow::Error::msg)?
-    };
-    let table = Table::read(&data, &Encoding::of(&schema), LabelUse::Read(schema.label()))?;
-    Ok(Some(Set { features: table.features, columns: table.columns, targets: table.targets }))
-}
-
-/// Normal features scaled by 1/(1.2√d), d = 50, and P(positive) = 1/(1 + exp(offset − 2w·x)) for a w of norm 1.
-fn simulated(rows: usize, offset: f64) -> Set {
-    const D: usize = 50;
-    let mut random = Replay::from_seed(11);
-    let mut uniform = || ((random.next_word() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-    // Box and Muller; this is data, not noise.
-    let mut normal = || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
-    let w: Vec<f64> = (0..D).map(|_| normal()).collect();
-    let length = w.iter().map(|v| v * v).sum::<f64>().sqrt();
-    let (mut features, mut targets) = (Vec::with_capacity(rows * D), Vec::with_capacity(rows));
-    for _ in 0..rows {
-        let x: Vec<f64> = (0..D).map(|_| normal()).collect();
-        let score: f64 = x.iter().zip(&w).map(|(x, w)| x * w / length).sum();
-        // A logistic variable is the logarithm of odds of a uniform one, here from the ratio of two exponentials.
-        let (a, b) = (normal().powi(2) + normal().powi(2), normal().powi(2) + normal().powi(2));
-        targets.push(if 2.0 * score - offset + (a / b).ln() > 0.0 { 1.0 } else { -1.0 });
-        features.extend(x.iter().map(|v| v / (1.2 * (D as f64).sqrt())));
-    }
-    Set { features, columns: D, targets }
 }

@@ -19,7 +19,8 @@ pub(crate) struct Booking(Option<Booked>);
 struct Booked {
     ledger: Ledger,
     reservation: Reservation,
-    records: usize,
+    /// None if their number is secret.
+    records: Option<usize>,
 }
 
 impl Booking {
@@ -28,9 +29,10 @@ impl Booking {
         Self(None)
     }
 
-    /// Spends what the mechanism for the data set's public size, and its budget, cost.
+    /// Spends what the mechanism for the data set's public size, or public cap on it, and its budget cost.
     pub(crate) fn reserve(
         spending: &Spending,
+        cap: Option<usize>,
         mechanism: impl FnOnce(usize) -> Result<(Mechanism, Budget), Failure>,
     ) -> Result<Self, Failure> {
         let (Some(path), Some(dataset)) = (&spending.ledger, &spending.dataset) else {
@@ -38,13 +40,14 @@ impl Booking {
         };
         let mut ledger = open(path, spending.key_command.as_deref())?;
         let facts = ledger.facts(dataset).map_err(failure)?;
-        let Some(records) = facts.records.and_then(|records| usize::try_from(records).ok()) else {
+        let records = facts.records.and_then(|records| usize::try_from(records).ok());
+        let Some(size) = cap.or(records) else {
             return Err(Failure::refused(
                 format!("the ledger does not say how many records `{dataset}` has"),
-                "training is private under replace-one adjacency, where that is public: enter a data set with --records",
+                "if their number is secret, pass --max-records; if not, enter the data set with --records",
             ));
         };
-        let (mechanism, claim) = mechanism(records)?;
+        let (mechanism, claim) = mechanism(size)?;
         let (event, sampler_delta) = mechanism.event()?;
         let cost = Cost::new(event, sampler_delta, claim, mechanism.name()).map_err(failure)?;
         let reservation = ledger.reserve(dataset, &cost).map_err(failure)?;
@@ -53,10 +56,11 @@ impl Booking {
 
     /// Hands the table on if it is the one that was booked; gives the budget back if not.
     pub(crate) fn accept(&mut self, path: &Path, table: Result<Table, DataError>) -> Result<Table, Failure> {
-        let Some(records) = self.0.as_ref().map(|booked| booked.records) else { return Ok(table?) };
-        let refused = match table {
-            Ok(table) if table.rows == records => return Ok(table),
-            Ok(table) => Failure::refused(
+        let Some(Booked { records, .. }) = &self.0 else { return Ok(table?) };
+        let refused = match (table, *records) {
+            (Ok(table), None) => return Ok(table),
+            (Ok(table), Some(records)) if table.rows == records => return Ok(table),
+            (Ok(table), Some(records)) => Failure::refused(
                 format!(
                     "{}: the table has {} records, the ledger says {records}",
                     path.display(),
@@ -64,7 +68,7 @@ impl Booking {
                 ),
                 "nothing was spent; name the table's own data set, or enter this table as a new one",
             ),
-            Err(error) => error.into(),
+            (Err(error), _) => error.into(),
         };
         if let Some(Booked { mut ledger, reservation, .. }) = self.0.take() {
             // If that fails the budget stays spent: too much rather than too little.

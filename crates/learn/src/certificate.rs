@@ -6,8 +6,8 @@ use crate::order::Order;
 use crate::plan::{Average, PlanKind};
 use pairdp_accountant::event::Sampling;
 use pairdp_pairwise::moments::Weights;
-use pairdp_pairwise::{Problem, kernel};
-use pairdp_units::{Adjacency, ReplaceOne};
+use pairdp_pairwise::{Neighbours, Problem, kernel};
+use pairdp_units::{AddRemoveOne, Adjacency, ReplaceOne};
 use serde::{Deserialize, Serialize};
 
 /// The format written by this version; a meaning never changes under the same name.
@@ -22,7 +22,7 @@ pub struct Certificate {
     pub format: String,
     /// What is promised.
     pub claim: Claim,
-    /// n, public under replace-one adjacency.
+    /// n, public under replace-one adjacency; under add-remove-one the public cap in its place.
     pub records: usize,
     /// Length of a record's feature vector.
     pub features: usize,
@@ -143,6 +143,14 @@ pub struct GradientRelease {
     pub sigma: f64,
 }
 
+/// The name of a problem's neighbouring relation.
+pub(crate) fn adjacency(problem: Problem) -> &'static str {
+    match problem.neighbours() {
+        Neighbours::ReplaceOne => ReplaceOne::ID,
+        Neighbours::AddRemoveOne { .. } => AddRemoveOne::ID,
+    }
+}
+
 impl Certificate {
     /// The certificate of a mechanism whose releases have been made; `gradients` lists those of [`Mechanism::Gradients`].
     pub(crate) fn new(mechanism: &Mechanism, gradients: Vec<GradientRelease>) -> Self {
@@ -194,7 +202,7 @@ impl Certificate {
             claim: Claim {
                 epsilon: budget.epsilon.get(),
                 delta: budget.delta.get(),
-                adjacency: ReplaceOne::ID.into(),
+                adjacency: adjacency(problem).into(),
             },
             records,
             features,

@@ -8,7 +8,7 @@ use crate::{Certificate, LearnError, Mechanism, packing};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::kernel::{self, Par};
-use pairdp_pairwise::{Constants, Objective, Problem, Records, moments};
+use pairdp_pairwise::{Constants, Neighbours, Objective, Problem, Records, moments};
 
 /// Owns the records and answers noisy queries, as many as its mechanism states and no more.
 ///
@@ -47,7 +47,15 @@ impl<S: Source> Curator<S> {
     /// were clipped to a larger norm than its noise covers.
     pub fn open(records: Records, mechanism: Mechanism, source: S) -> Result<Self, LearnError> {
         let Public { problem, plan, records: n, features, .. } = mechanism.common().public;
-        if records.len() != n || records.columns() != features {
+        // Tables of secret size end at the cap.
+        let secret_size = problem.neighbours() != Neighbours::ReplaceOne;
+        let records = if secret_size && records.len() > n {
+            records.select(&(0..u32::try_from(n).unwrap_or(u32::MAX)).collect::<Vec<_>>())
+        } else {
+            records
+        };
+        let other_size = !secret_size && records.len() != n;
+        if other_size || records.columns() != features {
             return Err(LearnError::WrongTable {
                 expected: n,
                 expected_features: features,
@@ -113,8 +121,27 @@ impl<S: Source> Curator<S> {
         count(&mut self.made, mechanism.steps())?;
         self.gradients.push(release);
         let noise = self.draw(&lattice);
-        let gradient = kernel::gradient(self.problem(), &self.records, parameters, Par::Parallel);
+        let gradient = self.gradient(parameters);
         Ok(self.release(&lattice, gradient, &noise))
+    }
+
+    /// The gradient of the risk, of as many records as its noise is for.
+    fn gradient(&self, parameters: &[f64]) -> Vec<f64> {
+        let (problem, size) = (self.problem(), self.public().records);
+        let here = self.records.len();
+        if here == size {
+            return kernel::gradient(problem, &self.records, parameters, Par::Parallel);
+        }
+        // Tables of secret size: what there is, divided as if it were as many.
+        let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
+        if here < if pointwise { 1 } else { 2 } {
+            return vec![0.0; parameters.len()];
+        }
+        let mut gradient = kernel::gradient(problem, &self.records, parameters, Par::Parallel);
+        let (here, size) = (here as f64, size as f64);
+        let share = if pointwise { here / size } else { here * (here - 1.0) / (size * (size - 1.0)) };
+        gradient.iter_mut().for_each(|value| *value *= share);
+        gradient
     }
 
     /// The gradient of a uniform pair (or record), or the mean over pairs kept independently, at public parameters, with
@@ -215,11 +242,12 @@ impl<S: Source> Curator<S> {
         let Mechanism::Moments(mechanism) = &self.mechanism else {
             return Err(LearnError::WrongQuery("moments"));
         };
-        let (lattice, weights) = (mechanism.lattice()?, mechanism.weights());
+        let (lattice, weights, target) = (mechanism.lattice()?, mechanism.weights(), mechanism.target());
         count(&mut self.made, 1)?;
         let noise = self.draw(&lattice);
-        let kappa = self.problem().feature_bound();
-        let mut released = moments::query(weights, kappa, &self.records, Par::Parallel);
+        let Public { problem, records: size, .. } = self.public();
+        let kappa = problem.feature_bound();
+        let mut released = moments::query(weights, kappa, target, &self.records, size, Par::Parallel);
         lattice.release_in_place(&mut released, &noise);
         Ok(released)
     }

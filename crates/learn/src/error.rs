@@ -44,6 +44,9 @@ pub enum LearnError {
     /// A history of single records.
     #[error("`sgd-history` learns from pairs, and this loss is of single records")]
     NoHistory,
+    /// A constant cancels in a pair.
+    #[error("pairs do not see an intercept")]
+    NoIntercept,
     /// The number of records decides the number of steps.
     #[error("`{}` takes {steps} steps here, no more and no fewer", .algorithm.name())]
     FixedSteps {
@@ -147,6 +150,7 @@ impl Hint for LearnError {
             Self::NeedsPairs(_) | Self::NoHistory => {
                 Some("use `output-sgd` or `noisy-sgd`, which know both".into())
             }
+            Self::NoIntercept => Some("leave it out; the order of scores does not depend on it".into()),
             Self::FixedSteps { .. } => Some("leave the number of steps out".into()),
             Self::PathTooLong { .. } => {
                 Some("take fewer steps, or use `output-gd`, which follows none".into())

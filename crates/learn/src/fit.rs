@@ -7,7 +7,7 @@ use crate::{
 };
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_noise::Secure;
-use pairdp_pairwise::{Problem, Records};
+use pairdp_pairwise::{Problem, Records, clip_row};
 
 /// Trains a model for a task within what was prepared for the table's public size.
 ///
@@ -21,14 +21,18 @@ pub fn fit(
     label: Option<Label>,
     journal: &mut Journal<'_>,
 ) -> Result<PrivateModel, LearnError> {
-    let Prepared { problem, plan, budget, as_printed } = prepared;
-    let records = records(problem, table)?;
-    let (parameters, certificate) =
+    let Prepared { problem, feature_bound, constant, columns, plan, budget, because, as_printed } = prepared;
+    let in_records = if columns > table.columns { constant } else { 0.0 };
+    let records = records(problem, table, feature_bound, in_records)?;
+    let (mut parameters, certificate) =
         train_with(problem, plan, budget, records, Secure::from_os()?, journal)?.into_parts();
-    let feature_bound = problem.feature_bound();
-    let predictor = Predictor { task, encoding, label, feature_bound, parameters };
+    if constant == 0.0 && plan.algorithm() == PlanKind::Moments {
+        // Without an intercept the one that was solved for is left out.
+        parameters.truncate(columns);
+    }
+    let predictor = Predictor { task, encoding, label, feature_bound, constant, parameters };
     let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
-    model.as_printed = as_printed;
+    (model.because, model.as_printed) = (because, as_printed);
     Ok(model)
 }
 
@@ -45,7 +49,9 @@ pub fn fit_baseline(
     label: Option<Label>,
 ) -> Result<BaselineModel, LearnError> {
     const FULL_STEPS: u32 = 300;
+    let settings = &Settings { algorithm: Some(PlanKind::NoisyGd), ..settings.clone() };
     let problem = settings.problem(table.columns)?;
+    let (feature_bound, constant) = (settings.row_bound(table.columns), settings.constant(table.columns));
     let rows = table.rows;
     let longest = Plan::longest_step(problem, rows);
     let (steps, size, average) = match method {
@@ -60,11 +66,22 @@ pub fn fit_baseline(
         settings.step_size.unwrap_or(size),
         settings.average.unwrap_or(average),
     )?;
-    let parameters = descend(method, problem, plan, &records(problem, table)?)?;
-    let (task, feature_bound) = (settings.task, problem.feature_bound());
-    Ok(BaselineModel::new(Predictor { task, encoding, label, feature_bound, parameters }))
+    let parameters = descend(method, problem, plan, &records(problem, table, feature_bound, constant)?)?;
+    let task = settings.task;
+    Ok(BaselineModel::new(Predictor { task, encoding, label, feature_bound, constant, parameters }))
 }
 
-fn records(problem: Problem, table: Table) -> Result<Records, LearnError> {
-    Ok(Records::with_targets(table.features, table.columns, table.targets, problem.feature_bound())?)
+/// Rows scaled down to the bound, each followed by the constant if there is one.
+fn records(problem: Problem, table: Table, bound: f64, constant: f64) -> Result<Records, LearnError> {
+    let Table { mut features, mut columns, targets, .. } = table;
+    if constant != 0.0 {
+        let mut rows = Vec::with_capacity(features.len() + targets.len());
+        for row in features.chunks_exact_mut(columns) {
+            clip_row(row, bound);
+            rows.extend_from_slice(row);
+            rows.push(constant);
+        }
+        (features, columns) = (rows, columns + 1);
+    }
+    Ok(Records::with_targets(features, columns, targets, problem.feature_bound())?)
 }

@@ -46,6 +46,6 @@ pub use mechanism::{Gradients, Mechanism, Moments, Online, Output, Phase, Sample
 pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
 pub use order::{Order, Shuffle};
 pub use plan::{Average, Plan, PlanKind};
-pub use settings::{Calibration, DomainKind, LossKind, Prepared, Settings};
+pub use settings::{Calibration, DomainKind, LossKind, Prepared, Risk, Settings};
 pub use train::{Trained, train, train_with};
 pub use verify::{Check, Verdict, verify};

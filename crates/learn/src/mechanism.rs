@@ -17,7 +17,7 @@ pub(crate) use sampled::event as sampled_event;
 
 use crate::{Law, LearnError, Plan, PlanKind, packing};
 use pairdp_noise::delta_share;
-use pairdp_pairwise::{Objective, Problem};
+use pairdp_pairwise::{Neighbours, Objective, Problem};
 use pairdp_units::directed::down_by;
 use pairdp_units::{Budget, Delta};
 
@@ -50,6 +50,11 @@ impl Mechanism {
     ) -> Result<Self, LearnError> {
         if plan.algorithm().needs_pairs() && matches!(problem.objective(), Objective::Pointwise { .. }) {
             return Err(LearnError::NeedsPairs(plan.algorithm()));
+        }
+        let records = problem.size(records);
+        let whole_table = matches!(plan.algorithm(), PlanKind::NoisyGd | PlanKind::Moments);
+        if problem.neighbours() != Neighbours::ReplaceOne && !whole_table {
+            return Err(LearnError::NoProof("tables of secret size under this algorithm"));
         }
         let public = Public { problem, plan, records, features, budget };
         Ok(match plan.algorithm() {
@@ -111,6 +116,14 @@ pub(crate) struct Public {
 }
 
 impl Public {
+    /// How far one record can move the exact gradient at parameters of a norm.
+    pub(crate) fn gradient_sensitivity(&self, norm: f64) -> Result<f64, LearnError> {
+        Ok(match self.problem.neighbours() {
+            Neighbours::ReplaceOne => self.problem.gradient_sensitivity(norm, self.records)?.get(),
+            Neighbours::AddRemoveOne { most } => self.problem.capped_sensitivity(norm, most)?.get(),
+        })
+    }
+
     /// Coordinates of a release.
     pub(crate) fn coordinates(&self) -> usize {
         packing::coordinates(self.problem, self.features)

@@ -56,10 +56,18 @@ pub struct Predictor {
     pub encoding: Encoding,
     /// Which column is to be predicted, if it came from a table with one.
     pub label: Option<Label>,
-    /// κ: longer vectors are scaled down to it, in training and here.
+    /// Longer vectors are scaled down to this norm, in training and here.
     pub feature_bound: f64,
+    /// A constant that then ends every vector, so that the last weight moves all scores alike; 0 for none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub constant: f64,
     /// The weights of a score, or the matrix of a metric, row by row.
     pub parameters: Vec<f64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(constant: &f64) -> bool {
+    *constant == 0.0
 }
 
 impl Predictor {
@@ -85,6 +93,9 @@ impl Predictor {
             row.clear();
             row.extend_from_slice(cells);
             clip_row(&mut row, self.feature_bound);
+            if self.constant != 0.0 {
+                row.push(self.constant);
+            }
             take(&row);
         }
     }
@@ -101,6 +112,9 @@ pub struct PrivateModel {
     pub training: Plan,
     /// λ of the ridge it was trained with.
     pub ridge: f64,
+    /// Why this algorithm, if it was left open: from public facts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
     /// If the noise is a paper's: what the paper claims for it. The certificate has what it really gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_printed: Option<AsPrinted>,
@@ -171,6 +185,7 @@ impl PrivateModel {
             predictor,
             training,
             ridge,
+            because: None,
             as_printed: None,
             run: None,
             certificate,
@@ -228,12 +243,19 @@ fn check(found: &str, expected: &'static str, predictor: &Predictor) -> Result<(
     }
     predictor.encoding.check().map_err(ModelError::Encoding)?;
     let (parameters, features) = (predictor.parameters.len(), predictor.encoding.dimension());
-    let fitting = if predictor.task == Task::Metric { features.saturating_mul(features) } else { features };
+    let fitting = match predictor.task {
+        Task::Metric => features.saturating_mul(features),
+        _ => features + usize::from(predictor.constant != 0.0),
+    };
     if parameters != fitting || features == 0 {
         return Err(ModelError::Shape { parameters, features });
     }
     let finite = predictor.parameters.iter().all(|v| v.is_finite());
-    if !(finite && predictor.feature_bound.is_finite() && predictor.feature_bound > 0.0) {
+    if !(finite
+        && predictor.constant.is_finite()
+        && predictor.feature_bound.is_finite()
+        && predictor.feature_bound > 0.0)
+    {
         return Err(ModelError::NotFinite);
     }
     Ok(())

@@ -1,11 +1,18 @@
 //! Public choices as people make them, with defaults for what they leave out: the one way from a command line or a Python
 //! call to a problem and a plan.
 
+mod auto;
+
+pub(crate) use auto::clarity;
+
 use crate::literal::{AsPrinted, Paper, as_printed};
 use crate::{Average, Law, LearnError, Order, Plan, PlanKind, Shuffle, Task};
 use pairdp_noise::{Secure, Source};
-use pairdp_pairwise::{Domain, Labels, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm};
-use pairdp_units::{Budget, Delta};
+use pairdp_pairwise::{
+    Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
+};
+use pairdp_units::Budget;
+use pairdp_units::directed::up_by;
 use serde::{Deserialize, Serialize};
 
 /// A loss by name.
@@ -37,6 +44,17 @@ impl LossKind {
     }
 }
 
+/// What a ranker minimises the mean of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Risk {
+    /// The loss of every pair of a positive and a negative record.
+    Pairs,
+    /// The loss of every record, as a classifier does. It stands in for the pairs where noise decides: at equal noise its
+    /// gradient has twice the signal.
+    Records,
+}
+
 /// A domain by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -48,6 +66,8 @@ pub enum DomainKind {
     Whole,
     /// Positive semidefinite matrices of bounded Frobenius norm.
     PsdBall,
+    /// Weights of features: diagonal matrices without negative entries, of bounded Frobenius norm.
+    PsdDiagonal,
     /// Positive semidefinite matrices of bounded trace.
     PsdNuclear,
 }
@@ -75,12 +95,16 @@ pub struct Settings {
     pub loss: Option<LossKind>,
     /// Exponent of the q-losses.
     pub q: f64,
+    /// For rankers: of what; pairs unless said or, without an algorithm, by public facts.
+    pub risk: Option<Risk>,
+    /// Whether the last weight goes with a constant; for losses of records unless said.
+    pub intercept: Option<bool>,
     /// λ of the ridge.
     pub ridge: f64,
-    /// κ; by the number of features unless said.
+    /// The largest norm of a record's features; by their number unless said.
     pub feature_bound: Option<f64>,
-    /// Where parameters live.
-    pub domain: DomainKind,
+    /// Where parameters live; in a ball unless said or, for metrics without an algorithm, by public facts.
+    pub domain: Option<DomainKind>,
     /// B; by the task and loss unless said.
     pub radius: Option<f64>,
     /// Whether labels are known to everyone.
@@ -101,6 +125,8 @@ pub struct Settings {
     pub shuffle: Shuffle,
     /// Their seed; drawn afresh unless said. It is public, in the certificate, and never reaches the noise.
     pub order_seed: Option<u64>,
+    /// The most records, if their number is secret: the guarantee is then for adding or removing one, not for replacing it.
+    pub max_records: Option<usize>,
     /// Whose noise.
     pub calibration: Calibration,
     /// Whose formula, where more than one paper has one.
@@ -114,9 +140,11 @@ impl Default for Settings {
             algorithm: None,
             loss: None,
             q: 1.5,
+            risk: None,
+            intercept: None,
             ridge: 0.0,
             feature_bound: None,
-            domain: DomainKind::Ball,
+            domain: None,
             radius: None,
             public_labels: false,
             form: RankingForm::Indicator,
@@ -127,6 +155,7 @@ impl Default for Settings {
             expected_pairs: None,
             shuffle: Shuffle::Reshuffled,
             order_seed: None,
+            max_records: None,
             calibration: Calibration::Certified,
             paper: None,
         }
@@ -138,10 +167,18 @@ impl Default for Settings {
 pub struct Prepared {
     /// What is minimised.
     pub problem: Problem,
+    /// The largest norm of a record's features.
+    pub feature_bound: f64,
+    /// What ends every record, so that the last weight is an intercept; 0 for none.
+    pub constant: f64,
+    /// Columns of the records that the curator sees: features and, if gradients need it, the constant.
+    pub columns: usize,
     /// How.
     pub plan: Plan,
     /// What may be spent: what was asked for, or what a printed formula really spends.
     pub budget: Budget,
+    /// Why this algorithm, if it was left open.
+    pub because: Option<String>,
     /// The paper's claim, if the noise is a paper's.
     pub as_printed: Option<AsPrinted>,
 }
@@ -165,6 +202,9 @@ impl Settings {
             LossKind::QNorm => Err(refuse()),
         };
         let objective = match self.task {
+            Task::Ranking if self.risk == Some(Risk::Records) => {
+                Objective::Pointwise { loss: PointLoss::Margin(margin()?) }
+            }
             Task::Ranking => Objective::Ranking { form: self.form, loss: margin()? },
             Task::Classification => Objective::Pointwise { loss: PointLoss::Margin(margin()?) },
             Task::Metric => Objective::Metric {
@@ -184,34 +224,78 @@ impl Settings {
                 Objective::Pointwise { loss: PointLoss::Residual { q, target_bound: 1.0 } }
             }
         };
+        if self.intercept == Some(true) && !matches!(objective, Objective::Pointwise { .. }) {
+            return Err(LearnError::NoIntercept);
+        }
         let radius = self.radius.unwrap_or(match (self.task, loss) {
             (Task::Metric, _) => 10.0,
             (_, LossKind::Logistic | LossKind::Hinge) => 20.0,
+            _ if self.algorithm == Some(PlanKind::Moments) => 20.0,
             // The noise of losses that grow steeper with the score grows with the radius.
             _ => 3.0,
         });
-        let domain = match self.domain {
+        let domain = match self.domain.unwrap_or_default() {
             DomainKind::Ball => Domain::Ball { radius },
             DomainKind::Whole => Domain::Whole,
             DomainKind::PsdBall => Domain::PsdBall { radius },
+            DomainKind::PsdDiagonal => Domain::PsdDiagonal { radius },
             DomainKind::PsdNuclear => Domain::PsdNuclear { radius },
         };
         let labels = if self.public_labels { Labels::Public } else { Labels::Private };
-        let feature_bound = self.feature_bound.unwrap_or(suggested_bound(features));
-        Ok(Problem::new(objective, domain, feature_bound)?.with_ridge(self.ridge)?.with_labels(labels))
+        let (bound, constant) = (self.row_bound(features), self.constant(features));
+        let bound = if self.constant_in_records() { up_by(bound.hypot(constant), 4.0) } else { bound };
+        let neighbours = match self.max_records {
+            Some(most) => Neighbours::AddRemoveOne { most },
+            None => Neighbours::ReplaceOne,
+        };
+        let problem = Problem::new(objective, domain, bound)?.with_ridge(self.ridge)?;
+        Ok(problem.with_labels(labels).with_neighbours(neighbours))
     }
 
-    /// Problem, plan and budget for a table of public size.
+    /// The largest norm of a record's features.
+    pub(crate) fn row_bound(&self, features: usize) -> f64 {
+        self.feature_bound.unwrap_or(auto::feature_bound(self.task, features))
+    }
+
+    /// What ends every record; 0 for nothing.
+    pub(crate) fn constant(&self, features: usize) -> f64 {
+        match (self.has_intercept(), self.constant_in_records()) {
+            // Half of the bound: large enough to be learned quickly, small enough to cost an eighth more noise.
+            (true, true) => 0.5 * self.row_bound(features),
+            (true, false) => 1.0,
+            (false, _) => 0.0,
+        }
+    }
+
+    fn has_intercept(&self) -> bool {
+        self.intercept.unwrap_or(match self.task {
+            Task::Ranking => self.risk == Some(Risk::Records),
+            Task::Classification | Task::Regression => true,
+            Task::Metric => false,
+        })
+    }
+
+    /// Whether gradients need the constant in the records. Moments do not: there the intercept is solved for.
+    fn constant_in_records(&self) -> bool {
+        self.has_intercept() && self.algorithm != Some(PlanKind::Moments)
+    }
+
+    /// Columns of the records for so many features.
+    pub fn columns(&self, features: usize) -> usize {
+        features + usize::from(self.constant_in_records())
+    }
+
+    /// Problem, plan and budget for a table of public size; if the size is secret, `records` is not looked at.
     ///
     /// # Errors
     /// [`LearnError`], from public facts alone.
     pub fn prepare(&self, records: usize, features: usize, budget: Budget) -> Result<Prepared, LearnError> {
-        let problem = self.problem(features)?;
-        let algorithm = match self.algorithm {
-            Some(algorithm) => algorithm,
-            None => suggested_algorithm(self, records, features, budget)?,
-        };
-        let suggested = Plan::suggested(algorithm, problem, records, features, budget)?;
+        let records = self.max_records.unwrap_or(records);
+        let (settings, because) = self.resolved(records, features, budget)?;
+        let algorithm = settings.algorithm.unwrap_or(PlanKind::NoisyGd);
+        let (problem, columns) = (settings.problem(features)?, settings.columns(features));
+        let (feature_bound, constant) = (settings.row_bound(features), settings.constant(features));
+        let suggested = Plan::suggested(algorithm, problem, records, columns, budget)?;
         let steps = self.steps.unwrap_or(suggested.steps());
         let mut plan = Plan::new(
             algorithm,
@@ -222,7 +306,7 @@ impl Settings {
         let law = match self.mechanism {
             Some(law) => law,
             None if algorithm == PlanKind::NoisyGd => {
-                Law::quietest(budget, f64::from(steps), crate::packing::coordinates(problem, features))?
+                Law::quietest(budget, f64::from(steps), crate::packing::coordinates(problem, columns))?
             }
             None => suggested.law(),
         };
@@ -237,45 +321,23 @@ impl Settings {
         if let Some(pairs) = self.expected_pairs {
             plan = plan.with_expected_pairs(pairs)?;
         }
+        let prepared = Prepared {
+            problem,
+            feature_bound,
+            constant,
+            columns,
+            plan: plan.with_law(law),
+            budget,
+            because,
+            as_printed: None,
+        };
         if self.calibration == Calibration::Certified {
-            return Ok(Prepared { problem, plan: plan.with_law(law), budget, as_printed: None });
+            return Ok(prepared);
         }
         if algorithm == PlanKind::NoisyGd {
             plan = plan.with_constant_noise();
         }
-        let (printed, budget) = as_printed(problem, plan, records, features, budget, self.paper)?;
-        Ok(Prepared { problem, plan, budget, as_printed: Some(printed) })
+        let (printed, budget) = as_printed(problem, plan, records, columns, budget, self.paper)?;
+        Ok(Prepared { plan, budget, as_printed: Some(printed), ..prepared })
     }
-}
-
-/// Rows longer than κ are scaled down to it, and noise is scaled to κ. With many features the length of a row says little and
-/// its direction much, so that κ below the length of nearly every row costs next to nothing and keeps rows that are shorter
-/// than the bounds allow from paying for those that are not. With few features the length is information.
-fn suggested_bound(features: usize) -> f64 {
-    const MANY: usize = 8;
-    if features >= MANY { 0.7 } else { 1.0 }
-}
-
-/// A descent pays once there is signal to spare for many noisy steps; before, one release of moments ranks best. The edge was
-/// found on simulated populations and public sets: `cargo xtask bench utility`.
-fn suggested_algorithm(
-    settings: &Settings,
-    records: usize,
-    features: usize,
-    budget: Budget,
-) -> Result<PlanKind, LearnError> {
-    const CLEAR: f64 = 2000.0;
-    const FEW: usize = 10;
-    if settings.task != Task::Ranking
-        || settings.calibration == Calibration::Literal
-        || settings.steps.is_some()
-        || settings.step_size.is_some()
-    {
-        return Ok(PlanKind::NoisyGd);
-    }
-    if budget.delta == Delta::PURE {
-        return Ok(PlanKind::Moments);
-    }
-    let clarity = records as f64 * Law::Gaussian.ratio(budget, 1.0)? / (features as f64).sqrt();
-    Ok(if clarity >= CLEAR && features > FEW { PlanKind::NoisyGd } else { PlanKind::Moments })
 }

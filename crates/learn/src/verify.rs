@@ -15,9 +15,10 @@ mod sampled;
 
 use crate::certificate::{FORMAT, Released};
 use crate::plan::PlanKind;
-use crate::{Certificate, Law, PrivateModel};
+use crate::{Certificate, Law, PrivateModel, Task};
 use pairdp_accountant::quadrature::gaussian_delta;
-use pairdp_units::{Adjacency, Budget, ReplaceOne};
+use pairdp_pairwise::Neighbours;
+use pairdp_units::Budget;
 
 /// How far a number may lie above its recomputation, relatively.
 const TOLERANCE: f64 = 1e-10;
@@ -71,7 +72,11 @@ pub fn verify(model: &PrivateModel) -> Verdict {
         ("vocabulary", "format, adjacency, algorithm and noise are known and fit", vocabulary(certificate)),
         ("claim", "ε is finite and above 0, δ in (0, 1), or 0 for Laplace noise", claim(certificate, law)),
         ("sizes", "n ≥ 2; parameters, encoded features and released coordinates agree", sizes(model)),
-        ("feature bound", "κ of the model = κ of the problem", feature_bound(model)),
+        (
+            "feature bound",
+            "κ = the model's bound, or √(bound² + constant²) with a constant",
+            feature_bound(model),
+        ),
         ("score bound", "the largest score is κB", score_bound(certificate)),
         ("model", "‖w‖ ≤ B", model_norm(model)),
         ("plan", "the plan that trained is the one that was certified", plan(model)),
@@ -94,10 +99,20 @@ fn law(certificate: &Certificate) -> Option<Law> {
 }
 
 fn vocabulary(certificate: &Certificate) -> Result<(), String> {
-    for (found, known) in [(&certificate.format, FORMAT), (&certificate.claim.adjacency, ReplaceOne::ID)] {
+    let adjacency = match certificate.problem.neighbours() {
+        Neighbours::ReplaceOne => "replace-one",
+        Neighbours::AddRemoveOne { .. } => "add-remove-one",
+    };
+    for (found, known) in [(&certificate.format, FORMAT), (&certificate.claim.adjacency, adjacency)] {
         if found != known {
             return Err(format!("`{found}` is not `{known}`"));
         }
+    }
+    if let Neighbours::AddRemoveOne { most } = certificate.problem.neighbours()
+        && (most != certificate.records
+            || !matches!(certificate.algorithm, PlanKind::NoisyGd | PlanKind::Moments))
+    {
+        return Err(format!("no proof for {} with up to {most} records", certificate.algorithm.name()));
     }
     if law(certificate).is_none() {
         return Err(format!("`{}` is no noise that is known", certificate.noise));
@@ -128,10 +143,21 @@ fn sizes(model: &PrivateModel) -> Result<(), String> {
         return Err(format!("n = {}", certificate.records));
     }
     let (weights, encoded) = (model.predictor.parameters.len(), model.predictor.encoding.dimension());
-    let expected = certificate.problem.parameters(certificate.features);
+    // Moments are of features alone, and give the intercept beside the weights.
+    let constant = usize::from(model.predictor.constant != 0.0);
+    let (columns, beside) = if certificate.algorithm == PlanKind::Moments {
+        (encoded, constant)
+    } else {
+        (encoded + constant, 0)
+    };
+    let expected = certificate.problem.parameters(certificate.features) + beside;
     let released = formulas::coordinates(certificate);
-    let agree = encoded == certificate.features && weights == expected && certificate.parameters == released;
-    if !agree || model.predictor.task != crate::Task::of(certificate.problem) {
+    let agree = columns == certificate.features && weights == expected && certificate.parameters == released;
+    let task = model.predictor.task;
+    // A loss of records that a classifier minimises ranks, too.
+    let of_problem = Task::of(certificate.problem);
+    let same_task = task == of_problem || (task, of_problem) == (Task::Ranking, Task::Classification);
+    if !agree || !same_task {
         return Err(format!(
             "{weights} weights, {encoded} encoded features, {} released",
             certificate.parameters
@@ -141,7 +167,12 @@ fn sizes(model: &PrivateModel) -> Result<(), String> {
 }
 
 fn feature_bound(model: &PrivateModel) -> Result<(), String> {
-    close("κ", model.predictor.feature_bound, model.certificate.problem.feature_bound(), 0.0)
+    let (bound, constant) = (model.predictor.feature_bound, model.predictor.constant);
+    let kappa = model.certificate.problem.feature_bound();
+    if constant == 0.0 || model.certificate.algorithm == PlanKind::Moments {
+        return close("κ", bound, kappa, 0.0);
+    }
+    covers("κ", kappa, (bound * bound + constant * constant).sqrt(), TOLERANCE)
 }
 
 fn score_bound(certificate: &Certificate) -> Result<(), String> {
@@ -223,7 +254,7 @@ fn lattice(certificate: &Certificate, law: Law) -> Result<(), String> {
     let reach = match &certificate.released {
         Released::Gradients { ratio, .. } => {
             let largest = formulas::largest_gradient(problem, 0.0, certificate.records);
-            largest * certificate.records as f64 / formulas::difference(problem, 0.0) * ratio / norm
+            largest * certificate.records as f64 / formulas::moved(problem, 0.0) * ratio / norm
         }
         Released::SampledGradients { sensitivity, noise_multiplier, sampling, .. } => {
             sampled::most_terms(*sampling)? * formulas::largest_term(problem, radius)

@@ -63,7 +63,7 @@ fn is_known_refusal(problem: Problem, plan: Plan, message: &str) -> bool {
     );
     let phased = matches!(plan.algorithm(), PlanKind::PhasedGd | PlanKind::LocalizedSgd);
     let gradients = matches!(plan.algorithm(), PlanKind::OnlinePair | PlanKind::NoisySgd);
-    (plan.algorithm() == PlanKind::Moments && message.contains("other than two classes"))
+    (plan.algorithm() == PlanKind::Moments && message.contains("pairs' distances"))
         || (pointwise && of_pairs && message.contains("learns from pairs"))
         || (pointwise && plan.expected_pairs().is_some() && message.contains("learns from pairs"))
         || (plan.algorithm().perturbs_output()
@@ -81,6 +81,7 @@ fn one_table_of_everything() {
             Domain::Ball { radius: 2.0 },
             Domain::Whole,
             Domain::PsdBall { radius: 2.0 },
+            Domain::PsdDiagonal { radius: 2.0 },
             Domain::PsdNuclear { radius: 2.0 },
         ] {
             let Ok(problem) = Problem::new(objective, domain, 1.0) else {
@@ -145,7 +146,9 @@ fn model(
 ) -> PrivateModel {
     let encoding = Encoding::of_ranges([[-1.0, 1.0]; D]).unwrap();
     let task = Task::of(problem);
-    let predictor = Predictor { task, encoding, label: None, feature_bound: 1.0, parameters };
+    // Moments give the intercept beside the weights.
+    let constant = if parameters.len() == D + 1 { 1.0 } else { 0.0 };
+    let predictor = Predictor { task, encoding, label: None, feature_bound: 1.0, constant, parameters };
     PrivateModel::new(predictor, plan, problem.ridge(), certificate)
 }
 

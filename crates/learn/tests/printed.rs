@@ -89,7 +89,7 @@ fn printed_noise_is_certified_at_what_it_really_gives() {
             ..literal(PlanKind::NoisySgd, Some(Paper::Bassily))
         },
     ] {
-        let Prepared { problem, plan, budget: spent, as_printed } =
+        let Prepared { problem, plan, budget: spent, as_printed, .. } =
             settings.prepare(N, 2, budget()).unwrap_or_else(|e| panic!("{settings:?}: {e}"));
         let printed = as_printed.unwrap();
         assert!(spent.epsilon.get() < 1.0, "{:?} spends {}", printed.paper, spent.epsilon);
@@ -115,7 +115,8 @@ fn printed_noise_is_certified_at_what_it_really_gives() {
         assert!((sigma / printed.sigma - 1.0).abs() < 2e-3, "{printed:?}: {sigma}");
         let encoding = Encoding::of_ranges([[-1.0, 1.0]; 2]).unwrap();
         let task = settings.task;
-        let predictor = Predictor { task, encoding, label: None, feature_bound: 1.0, parameters };
+        let predictor =
+            Predictor { task, encoding, label: None, feature_bound: 1.0, constant: 0.0, parameters };
         let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
         model.as_printed = Some(printed);
         let failures: Vec<_> = verify(&model).failures().cloned().collect();

@@ -25,6 +25,11 @@ pub enum Domain {
         /// A finite positive number.
         radius: f64,
     },
+    /// Diagonal matrices without negative entries, of Frobenius norm at most `radius`: a weight for each feature.
+    PsdDiagonal {
+        /// A finite positive number.
+        radius: f64,
+    },
     /// Positive semidefinite matrices of nuclear norm (here: trace) at most `radius`.
     PsdNuclear {
         /// A finite positive number.
@@ -37,7 +42,10 @@ impl Domain {
     pub fn radius(self) -> f64 {
         match self {
             Self::Whole => f64::INFINITY,
-            Self::Ball { radius } | Self::PsdBall { radius } | Self::PsdNuclear { radius } => radius,
+            Self::Ball { radius }
+            | Self::PsdBall { radius }
+            | Self::PsdDiagonal { radius }
+            | Self::PsdNuclear { radius } => radius,
         }
     }
 
@@ -47,7 +55,7 @@ impl Domain {
         match self {
             Self::Whole => f64::INFINITY,
             Self::Ball { radius } => 2.0 * radius,
-            Self::PsdBall { radius } | Self::PsdNuclear { radius } => {
+            Self::PsdBall { radius } | Self::PsdDiagonal { radius } | Self::PsdNuclear { radius } => {
                 up_by(std::f64::consts::SQRT_2 * radius, 2.0)
             }
         }
@@ -55,7 +63,7 @@ impl Domain {
 
     /// Whether points are positive semidefinite matrices.
     pub fn is_psd(self) -> bool {
-        matches!(self, Self::PsdBall { .. } | Self::PsdNuclear { .. })
+        matches!(self, Self::PsdBall { .. } | Self::PsdDiagonal { .. } | Self::PsdNuclear { .. })
     }
 
     /// Moves `point` to the nearest point of the domain.
@@ -71,6 +79,13 @@ impl Domain {
                 psd::project_eigenvalues(point, |values| {
                     values.iter_mut().for_each(|v| *v = larger(*v, 0.0));
                 });
+                crate::clip_row(point, radius);
+            }
+            Self::PsdDiagonal { radius } => {
+                let d = point.len().isqrt();
+                for (k, value) in point.iter_mut().enumerate() {
+                    *value = if k.is_multiple_of(d + 1) { larger(*value, 0.0) } else { 0.0 };
+                }
                 crate::clip_row(point, radius);
             }
             Self::PsdNuclear { radius } => {

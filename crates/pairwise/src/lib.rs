@@ -21,6 +21,6 @@ pub use clip::clip_row;
 pub use constants::{Constants, Regularity};
 pub use domain::{Domain, metric_map, solve_ridge};
 pub use loss::{MarginLoss, MetricLoss, PointLoss};
-pub use problem::{Labels, Objective, Problem, ProblemError, RankingForm};
+pub use problem::{Labels, Neighbours, Objective, Problem, ProblemError, RankingForm};
 pub use records::{Element, Records, RecordsError};
 pub use sensitivity::Sensitivity;

@@ -1,6 +1,6 @@
-//! Sufficient statistics of a linear ranker, as one query.
+//! Sufficient statistics of a linear model, as one query.
 //!
-//! Each record gives the vector (½yx, a·x, aκ·y, (α/κ)·xxᵀ), y = ±1, the symmetric matrix by its upper half with entries off the
+//! Each record gives the vector (½yx, a·x, aκ·y, (α/κ)·xxᵀ), |y| ≤ 1, the symmetric matrix by its upper half with entries off the
 //! diagonal times √2. Their mean has all that is needed for the covariance of features and label, centred, and for the
 //! covariance of features: one release instead of a descent.
 //!
@@ -92,20 +92,53 @@ pub fn error_bound(weights: Weights, kappa: f64, n: usize) -> f64 {
     up_by(roundings * f64::EPSILON * weights.largest(kappa), 4.0)
 }
 
-/// The mean of the records' vectors, for the κ that the sensitivity is for. Labels count by their sign.
-pub fn query(weights: Weights, kappa: f64, records: &Records, par: Par) -> Vec<f64> {
-    let (n, d) = (records.len(), records.columns());
-    let size = weights.coordinates(d);
+/// What y is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Target {
+    /// The sign of the label.
+    Sign,
+    /// A number, cut off at ± this bound and divided by it.
+    Within(f64),
+}
+
+impl Target {
+    fn of(self, target: f64) -> f64 {
+        match self {
+            Self::Sign => {
+                if target > 0.0 {
+                    1.0
+                } else {
+                    -1.0
+                }
+            }
+            Self::Within(bound) => {
+                let y = target / bound;
+                if y > 1.0 { 1.0 } else { larger(y, -1.0) }
+            }
+        }
+    }
+}
+
+/// The sum of the first `size` records' vectors over `size`, for the κ that the sensitivity is for.
+pub fn query(
+    weights: Weights,
+    kappa: f64,
+    target: Target,
+    records: &Records,
+    size: usize,
+    par: Par,
+) -> Vec<f64> {
+    let (n, d) = (records.len().min(size), records.columns());
     let block = |range: std::ops::Range<usize>| {
         let rows = &records.features()[range.start * d..range.end * d];
         let mut sums = vec![0.0; 2 * d + 1];
-        for (row, target) in rows.chunks_exact(d).zip(&records.targets()[range.clone()]) {
-            let sign = if *target > 0.0 { 1.0 } else { -1.0 };
+        for (row, label) in rows.chunks_exact(d).zip(&records.targets()[range.clone()]) {
+            let y = target.of(*label);
             for (k, value) in row.iter().enumerate() {
-                sums[k] += 0.5 * sign * value;
+                sums[k] += 0.5 * y * value;
                 sums[d + k] += value;
             }
-            sums[2 * d] += sign;
+            sums[2 * d] += y;
         }
         let mut matrix = vec![0.0; if weights.second > 0.0 { d * d } else { 0 }];
         if weights.second > 0.0 {
@@ -126,8 +159,8 @@ pub fn query(weights: Weights, kappa: f64, records: &Records, par: Par) -> Vec<f
         sums.iter_mut().zip(part_sums).for_each(|(sum, part)| *sum += part);
         matrix.iter_mut().zip(part_matrix).for_each(|(sum, part)| *sum += part);
     }
-    let n = n as f64;
-    let mut out = Vec::with_capacity(size);
+    let n = size as f64;
+    let mut out = Vec::with_capacity(weights.coordinates(d));
     out.extend(sums[..d].iter().map(|sum| sum / n));
     out.extend(sums[d..2 * d].iter().map(|sum| weights.mean * sum / n));
     out.push(weights.mean * kappa * sums[2 * d] / n);
@@ -173,7 +206,7 @@ mod tests {
         #[test]
         fn no_two_records_are_further_apart_than_claimed(
             mut x in proptest::collection::vec(-1.0..1.0_f64, 3), mut z in proptest::collection::vec(-1.0..1.0_f64, 3),
-            y in any::<bool>(), w in any::<bool>(), mean in 0.05..0.5_f64, second in 0.0..1.0_f64, kappa in 0.2..3.0_f64,
+            y in -1.0..1.0_f64, w in -1.0..1.0_f64, extreme in any::<bool>(), mean in 0.05..0.5_f64, second in 0.0..1.0_f64, kappa in 0.2..3.0_f64,
         ) {
             let weights = Weights { mean, second };
             // On the sphere, where the extremes are.
@@ -181,8 +214,8 @@ mod tests {
                 let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
                 row.iter_mut().for_each(|v| *v *= kappa * 0.999_999 / norm);
             }
-            let sign = |b: bool| if b { 1.0 } else { -1.0 };
-            let (u, v) = (vector(weights, kappa, &x, sign(y)), vector(weights, kappa, &z, sign(w)));
+            let label = |y: f64| if extreme { y.signum() } else { y };
+            let (u, v) = (vector(weights, kappa, &x, label(y)), vector(weights, kappa, &z, label(w)));
             prop_assert!(distance(&u, &v) <= weights.apart(kappa));
             prop_assert!(distance(&u, &vec![0.0; u.len()]) <= weights.largest(kappa));
         }
@@ -216,9 +249,17 @@ mod tests {
                 let one = vector(weights, kappa, records.row(i), records.targets()[i]);
                 expected.iter_mut().zip(&one).for_each(|(sum, v)| *sum += v / n as f64);
             }
-            let found = query(weights, kappa, &records, Par::Parallel);
-            assert_eq!(found, query(weights, kappa, &records, Par::Sequential));
+            let all = |par| query(weights, kappa, Target::Sign, &records, n, par);
+            let found = all(Par::Parallel);
+            assert_eq!(found, all(Par::Sequential));
             assert!(distance(&found, &expected) < 1e-12);
+            // Over a cap, as if there were so many records; and none beyond it.
+            let capped = |size| query(weights, kappa, Target::Sign, &records, size, Par::Parallel);
+            let twice: Vec<f64> = capped(2 * n).iter().map(|v| 2.0 * v).collect();
+            assert!(distance(&twice, &expected) < 1e-12);
+            let first = records.select(&(0..500).collect::<Vec<u32>>());
+            let expected = query(weights, kappa, Target::Sign, &first, 500, Par::Parallel);
+            assert!(distance(&capped(500), &expected) < 1e-12);
             assert!(error_bound(weights, kappa, n) < 1e-11);
         }
     }

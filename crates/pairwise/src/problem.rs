@@ -3,7 +3,7 @@
 use crate::domain::norm_up;
 use crate::{Constants, Domain, MarginLoss, MetricLoss, PointLoss, Sensitivity};
 use pairdp_units::directed::{larger, up_by};
-use pairdp_units::{Hint, ReplaceOne};
+use pairdp_units::{AddRemoveOne, Hint, ReplaceOne};
 use serde::{Deserialize, Serialize};
 
 /// Public numbers that do not make a problem.
@@ -53,6 +53,21 @@ pub enum Labels {
     Public,
 }
 
+/// Which tables count as neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Neighbours {
+    /// Tables of the same public size that differ in one record.
+    #[default]
+    ReplaceOne,
+    /// Tables of which one has a record more. Their size is secret; a public cap takes its place, and records after so many are
+    /// not looked at.
+    AddRemoveOne {
+        /// The cap.
+        most: usize,
+    },
+}
+
 /// The normalisation of the ranking risk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -98,6 +113,7 @@ pub struct Problem {
     feature_bound: f64,
     ridge: f64,
     labels: Labels,
+    neighbours: Neighbours,
 }
 
 /// A problem as written in a file, before its numbers are checked.
@@ -110,6 +126,12 @@ struct RawProblem {
     #[serde(default, skip_serializing_if = "is_zero")]
     ridge: f64,
     labels: Labels,
+    #[serde(default, skip_serializing_if = "is_replace_one")]
+    neighbours: Neighbours,
+}
+
+fn is_replace_one(neighbours: &Neighbours) -> bool {
+    *neighbours == Neighbours::ReplaceOne
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
@@ -122,14 +144,15 @@ impl TryFrom<RawProblem> for Problem {
     fn try_from(raw: RawProblem) -> Result<Self, ProblemError> {
         Ok(Self::new(raw.objective, raw.domain, raw.feature_bound)?
             .with_ridge(raw.ridge)?
-            .with_labels(raw.labels))
+            .with_labels(raw.labels)
+            .with_neighbours(raw.neighbours))
     }
 }
 
 impl From<Problem> for RawProblem {
     fn from(p: Problem) -> Self {
-        let Problem { objective, domain, feature_bound, ridge, labels } = p;
-        Self { objective, domain, feature_bound, ridge, labels }
+        let Problem { objective, domain, feature_bound, ridge, labels, neighbours } = p;
+        Self { objective, domain, feature_bound, ridge, labels, neighbours }
     }
 }
 
@@ -179,7 +202,8 @@ impl Problem {
         if domain == Domain::Whole && !lipschitz_everywhere {
             return Err(ProblemError::NotLipschitz);
         }
-        Ok(Self { objective, domain, feature_bound, ridge: 0.0, labels: Labels::Private })
+        let (labels, neighbours) = (Labels::Private, Neighbours::ReplaceOne);
+        Ok(Self { objective, domain, feature_bound, ridge: 0.0, labels, neighbours })
     }
 
     /// The same plus (λ/2)‖w‖².
@@ -203,6 +227,25 @@ impl Problem {
     #[must_use]
     pub fn with_labels(self, labels: Labels) -> Self {
         Self { labels, ..self }
+    }
+
+    /// The same for other neighbours.
+    #[must_use]
+    pub fn with_neighbours(self, neighbours: Neighbours) -> Self {
+        Self { neighbours, ..self }
+    }
+
+    /// Which tables count as neighbours.
+    pub fn neighbours(self) -> Neighbours {
+        self.neighbours
+    }
+
+    /// The size that sums are divided by and noise is scaled to: that of the table, or the cap.
+    pub fn size(self, records: usize) -> usize {
+        match self.neighbours {
+            Neighbours::ReplaceOne => records,
+            Neighbours::AddRemoveOne { most } => most,
+        }
     }
 
     /// What is minimised.
@@ -264,6 +307,29 @@ impl Problem {
             return Err(ProblemError::TooFewRecords(n));
         }
         Ok(Sensitivity::new(up_by(self.constants_within(norm).symmetric_difference / n as f64, 1.0)))
+    }
+
+    /// How far adding or removing a record can move the sum of gradients over a table's first `most` records, divided as if
+    /// there were so many. Where records are dropped, a new one also replaces another.
+    ///
+    /// # Guarantee
+    /// `proofs/add_remove.md`.
+    ///
+    /// # Errors
+    /// [`ProblemError::TooFewRecords`] for a cap below two records.
+    pub fn capped_sensitivity(
+        self,
+        norm: f64,
+        most: usize,
+    ) -> Result<Sensitivity<AddRemoveOne>, ProblemError> {
+        let replaced = self.gradient_sensitivity(norm, most)?.get();
+        let pairs_of_a_record = match self.objective {
+            Objective::Ranking { form: RankingForm::Indicator, .. } | Objective::Pointwise { .. } => 1.0,
+            // Both orders count.
+            Objective::Ranking { form: RankingForm::Symmetric, .. } | Objective::Metric { .. } => 2.0,
+        };
+        let added = up_by(pairs_of_a_record * self.constants_within(norm).gradient_bound / most as f64, 2.0);
+        Ok(Sensitivity::new(larger(added, replaced)))
     }
 
     /// An upper bound on the norm of the risk's gradient, ridge excluded.

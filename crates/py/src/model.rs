@@ -73,8 +73,8 @@ pub(crate) fn plan(
 ) -> PyResult<String> {
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
     let prepared = read_settings(settings)?.prepare(records, features, budget).map_err(refused)?;
-    let Prepared { problem, plan, budget, as_printed } = prepared;
-    let object = serde_json::json!({ "problem": problem, "plan": plan, "epsilon": budget.epsilon,
+    let Prepared { problem, plan, budget, because, as_printed, .. } = prepared;
+    let object = serde_json::json!({ "problem": problem, "plan": plan, "because": because, "epsilon": budget.epsilon,
         "delta": budget.delta, "as_printed": as_printed });
     Ok(object.to_string())
 }
@@ -89,8 +89,10 @@ pub(crate) fn explain_plan(
     delta: f64,
 ) -> PyResult<String> {
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
-    let problem = read_settings(settings)?.problem(features).map_err(refused)?;
-    serde_json::to_string(&explain(problem, records, features, budget)).map_err(|e| shape(&e.to_string()))
+    let settings = read_settings(settings)?;
+    let problem = settings.problem(features).map_err(refused)?;
+    serde_json::to_string(&explain(problem, records, settings.columns(features), budget))
+        .map_err(|e| shape(&e.to_string()))
 }
 
 /// The score of every row.

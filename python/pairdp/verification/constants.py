@@ -114,6 +114,15 @@ def _replacement(problem: Problem, reach: float) -> float:
     return best
 
 
+def moved(problem: Problem, norm: float) -> float:
+    """Return n times the sensitivity of a gradient: D_sym, or what one record adds if records come and go and it is more."""
+    known = constants(problem, norm)
+    if problem.cap is None:
+        return known.both_orders
+    orders = 2.0 if problem.kind == "metric" or problem.symmetric else 1.0
+    return max(known.both_orders, orders * known.gradient)
+
+
 def active_share(problem: Problem, n: int) -> float:
     """Return the largest share of ordered pairs that count: n₊n₋ ≤ n²/4 of n(n − 1), once or twice."""
     if problem.kind != "ranking":

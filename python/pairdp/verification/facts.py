@@ -34,23 +34,24 @@ class Facts:
         keys = "format claim records features parameters problem score_bound algorithm noise lattice_bits"
         self.certificate = fields(document["certificate"], keys + " sampler_delta released")
         claim = fields(self.certificate["claim"], "epsilon delta adjacency")
+        self.problem = Problem.read(self.certificate["problem"])
         for found, known in (
             (document["format"], "pairdp-model/2"),
             (self.certificate["format"], "pairdp-certificate/2"),
-            (claim["adjacency"], "replace-one"),
+            (claim["adjacency"], "replace-one" if self.problem.cap is None else "add-remove-one"),
         ):
             require(found == known, f"{found} is not {known}")
         self.epsilon, self.delta = number(claim["epsilon"]), number(claim["delta"])
         self.n, self.features = int(number(self.certificate["records"])), int(number(self.certificate["features"]))
         require(isinstance(self.certificate["parameters"], int), "a part of a coordinate")
         self.p = int(number(self.certificate["parameters"]))
-        self.problem = Problem.read(self.certificate["problem"])
         self.algorithm, self.law = self.certificate["algorithm"], LAWS[self.certificate["noise"]]
         self.bits = int(number(self.certificate["lattice_bits"]))
         self.sampler_delta = number(self.certificate["sampler_delta"])
         self.released = dict(self.certificate["released"])
         require(KINDS[self.algorithm] == self.released["kind"], f"{self.algorithm} does not release this")
-        self.predictor = fields(document["predictor"], "task encoding label feature_bound parameters")
+        self.predictor = fields(document["predictor"], "task encoding label feature_bound parameters", "constant")
+        self.constant = number(self.predictor.get("constant", 0.0))
         optional = "order expected_pairs constant_noise"
         self.plan = fields(document["training"], "algorithm steps step_size average law", optional)
         self.trained_ridge = document["ridge"]
@@ -60,7 +61,7 @@ class Facts:
         return [
             ("claim", "ε > 0 and 0 < δ < 1, or δ = 0 for Laplace noise", self._claim),
             ("sizes", "n ≥ 2; features, parameters and released coordinates agree", self._sizes),
-            ("bounds", "κ of the model is κ of the problem, the largest score is κB, ‖w‖ ≤ B", self._bounds),
+            ("bounds", "κ is the model's bound, or √(bound² + constant²), the largest score is κB, ‖w‖ ≤ B", self._bounds),
             ("plan", "the plan that trained is the one that was certified", self._plan),
             ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", self._sampler),
         ]
@@ -99,19 +100,32 @@ class Facts:
         weights, d = len(self.predictor["parameters"]), self.features
         task, expected, released = self.problem.kind, d, d
         if task == "metric":
-            expected, released = d * d, d * (d + 1) // 2
+            expected, released = d * d, d if self.problem.domain == "psd-diagonal" else d * (d + 1) // 2
+        columns_of_records = encoded + (self.constant != 0.0)
         if self.released["kind"] == "moments":
             matrix = d * (d + 1) // 2 if self.released["weights"]["second"] > 0.0 else 0
             released = 2 * d + 1 + matrix
+            # Moments are of features alone, and give the intercept beside the weights.
+            columns_of_records, expected = encoded, expected + (self.constant != 0.0)
         if task == "pointwise":
             task = "regression" if self.problem.loss == "residual" else "classification"
-        agree = encoded == d > 0 and weights == expected and self.p == released
+            # What a classifier minimises ranks, too.
+            if task == "classification" and self.predictor["task"] == "ranking":
+                task = "ranking"
+        agree = columns_of_records == d > 0 and weights == expected and self.p == released
+        if self.problem.cap is not None:
+            proved = self.algorithm in ("noisy-gd", "moments") and self.problem.cap == self.n
+            require(proved, f"no proof for {self.algorithm} with up to {self.problem.cap} records")
         require(self.n >= 2 and agree, f"n = {self.n}, {encoded} features, {weights} weights, {self.p} released")
         require(self.predictor["task"] == task, f"the task is {self.predictor['task']}")
 
     def _bounds(self) -> None:
         kappa, radius, stated = self.problem.kappa, self.problem.radius, self.certificate["score_bound"]
-        require(self.predictor["feature_bound"] == kappa, f"κ is {self.predictor['feature_bound']} in the model")
+        bound = number(self.predictor["feature_bound"])
+        if self.constant == 0.0 or self.released["kind"] == "moments":
+            require(bound == kappa, f"κ is {bound} in the model")
+        else:
+            covers("κ", kappa, math.hypot(bound, self.constant))
         if math.isinf(radius):
             require(stated is None, f"no score is the largest, not even {stated}")
         else:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .constants import constants, largest_risk_gradient, packing_error, sum_error
+from .constants import largest_risk_gradient, moved, packing_error, sum_error
 from .facts import COMPOSITION, LATTICE, Facts
 from .reading import fields
 from .relations import EXCESS, UNIT, Relations, covers, require
@@ -27,19 +27,20 @@ def gradients(facts: Facts) -> Relations:
         require(min(norms) >= 0.0 and max(norms) <= problem.radius * (1.0 + EXCESS), "an iterate is outside")
 
     def lattice() -> None:
-        share = largest_risk_gradient(problem, 0.0, n) * n / constants(problem, 0.0).both_orders
+        share = largest_risk_gradient(problem, 0.0, n) * n / moved(problem, 0.0)
         facts.lattice(share * released["ratio"] / facts.reach)
 
     def sensitivity() -> None:
         for release in releases:
-            expected = constants(problem, release["iterate_norm"]).both_orders / n
+            expected = moved(problem, release["iterate_norm"]) / n
             covers("Δ", release["sensitivity"], expected, facts.constant_excess)
 
     def kernel_error() -> None:
         for release in releases:
             norm = release["iterate_norm"]
-            packing = packing_error(problem, largest_risk_gradient(problem, norm, n))
-            covers("τ", release["kernel_error"], sum_error(problem, norm, n, facts.features) + packing)
+            largest = largest_risk_gradient(problem, norm, n)
+            rest = packing_error(problem, largest) + (0.0 if problem.cap is None else 4.0 * UNIT * largest)
+            covers("τ", release["kernel_error"], sum_error(problem, norm, n, facts.features) + rest)
 
     def noise() -> None:
         for release in releases:

@@ -22,8 +22,7 @@ def moments(facts: Facts) -> Relations:
 
     def shares() -> None:
         require(0.0 < mean <= 0.5 and 0.0 <= second <= 1.0, f"a is {mean}, α is {second}")
-        margin = facts.problem.kind == "ranking" or facts.problem.loss != "residual"
-        require(margin and facts.problem.kind != "metric", "moments are of two classes")
+        require(facts.problem.kind != "metric", "moments are not of pairs")
 
     def sensitivity() -> None:
         # The largest distance of the vectors of two unit records, as a function of the cosine of their angle.
@@ -35,7 +34,7 @@ def moments(facts: Facts) -> Relations:
         covers("Δ", released["sensitivity"], kappa * apart / facts.n, 1e-6)
 
     return [
-        ("weights", "a in (0, ½], α in [0, 1], two classes", shares),
+        ("weights", "a in (0, ½], α in [0, 1], a loss of scores", shares),
         (
             "lattice",
             LATTICE,

@@ -22,7 +22,7 @@ def load(model: str | os.PathLike[str] | dict[str, Any]) -> dict[str, Any]:
         text = str(model) if is_text else Path(model).read_text(encoding="utf-8")
         document = json.loads(text, object_pairs_hook=_without_repeats)
     _check_numbers("", document)
-    return fields(document, "format predictor training ridge certificate", "as_printed")
+    return fields(document, "format predictor training ridge certificate", "because as_printed run")
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -68,7 +68,8 @@ def _variant(value: Any, known: dict[str, str]) -> tuple[str, dict[str, Any]]:
     return name, fields(entries, known[name])
 
 
-_SETS = {"whole": "", "ball": "radius", "psd-ball": "radius", "psd-nuclear": "radius"}
+_SETS = {"whole": "", "ball": "radius", "psd-ball": "radius", "psd-diagonal": "radius", "psd-nuclear": "radius"}
+_NEIGHBOURS = {"replace-one": "", "add-remove-one": "most"}
 _MARGINS = {"hinge": "", "logistic": "", "squared": "", "q-hinge": "q"}
 _LOSSES = {
     "ranking": _MARGINS,
@@ -91,11 +92,13 @@ class Problem:
     kappa: float
     ridge: float
     public_labels: bool
+    cap: int | None = None
+    """The most records, where their number is secret."""
 
     @staticmethod
     def read(value: Any) -> Problem:
         """Read a problem and check its numbers."""
-        raw = fields(value, "objective domain feature_bound labels", "ridge")
+        raw = fields(value, "objective domain feature_bound labels", "ridge neighbours")
         form_and_loss = {"ranking": "form loss", "metric": "loss", "pointwise": "loss"}
         kind, objective = _variant(raw["objective"], form_and_loss)
         loss, known = objective["loss"], _LOSSES[kind]
@@ -114,7 +117,9 @@ class Problem:
         require(math.isfinite(radius) or loss in ("hinge", "logistic"), "no Lipschitz constant on the whole space")
         require(min(kappa, radius, target) > 0.0 and ridge >= 0.0, "a bound is not positive")
         symmetric, public = form == "symmetric", labels == "public"
-        return Problem(kind, symmetric, loss, q, target, domain, radius, kappa, ridge, public)
+        neighbours, entries = _variant(raw.get("neighbours", "replace-one"), _NEIGHBOURS)
+        cap = int(number(entries["most"])) if neighbours == "add-remove-one" else None
+        return Problem(kind, symmetric, loss, q, target, domain, radius, kappa, ridge, public, cap)
 
     @property
     def pointwise(self) -> bool:

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pairdp_learn::{
-    Average, Calibration, DomainKind, Law, LossKind, Paper, PlanKind, Settings, Shuffle, Task,
+    Average, Calibration, DomainKind, Law, LossKind, Paper, PlanKind, Risk, Settings, Shuffle, Task,
 };
 use pairdp_pairwise::RankingForm;
 use serde::Deserialize;
@@ -30,19 +30,30 @@ pub(crate) struct Tuning {
     /// Exponent of the q-hinge and q-norm losses, between 1 and 2
     #[arg(long, value_name = "Q", default_value_t = 1.5, allow_negative_numbers = true)]
     pub(crate) q: f64,
+    /// Rankers: minimise the loss of pairs, or of single records, which stands in for it where noise decides [default: pairs,
+    /// or with --algorithm auto by n, the number of features and the budget]
+    #[arg(long, value_name = "OF", value_parser = named::<Risk>(&["pairs", "records"]))]
+    pub(crate) risk: Option<Risk>,
+    /// Losses of records: learn no intercept
+    #[arg(long)]
+    pub(crate) no_intercept: bool,
     /// Add half this times the squared norm of the parameters
     #[arg(long, value_name = "L", default_value_t = 0.0, allow_negative_numbers = true)]
     pub(crate) ridge: f64,
     /// Longer feature vectors are scaled down to this norm (κ) [default: 1, or 0.7 from 8 features on]
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub(crate) feature_bound: Option<f64>,
-    /// Where parameters live
-    #[arg(long, value_name = "SET", default_value = "ball",
-        value_parser = named::<DomainKind>(&["ball", "whole", "psd-ball", "psd-nuclear"]))]
-    pub(crate) domain: DomainKind,
+    /// Where parameters live [default: ball, or for metrics with --algorithm auto by n, the number of features and the budget]
+    #[arg(long, value_name = "SET",
+        value_parser = named::<DomainKind>(&["ball", "whole", "psd-ball", "psd-diagonal", "psd-nuclear"]))]
+    pub(crate) domain: Option<DomainKind>,
     /// They stay within this norm [default: 20; 3 for losses that grow steeper; 10 for metrics]
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     pub(crate) radius: Option<f64>,
+    /// The number of records is secret, and at most this: the guarantee is for adding or removing a record instead of
+    /// replacing it, and records beyond are not looked at (noisy-gd and moments)
+    #[arg(long, value_name = "N")]
+    pub(crate) max_records: Option<usize>,
     /// Labels are known to everyone: neighbouring tables differ in features only
     #[arg(long)]
     pub(crate) public_labels: bool,
@@ -127,6 +138,9 @@ impl Tuning {
             },
             loss: self.loss,
             q: self.q,
+            risk: self.risk,
+            intercept: self.no_intercept.then_some(false),
+            max_records: self.max_records,
             ridge: self.ridge,
             feature_bound: self.feature_bound,
             domain: self.domain,

@@ -12,12 +12,13 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
     let settings = arguments.tuning.settings();
     let (records, features) = (arguments.records, arguments.features);
     if arguments.explain {
-        let rows = explain(settings.problem(features)?, records, features, budget);
+        let rows = explain(settings.problem(features)?, records, settings.columns(features), budget);
         printer.result(&table(&rows), &json!({ "algorithms": rows }));
         return Ok(ExitCode::SUCCESS);
     }
-    let Prepared { problem, plan, budget, as_printed } = settings.prepare(records, features, budget)?;
-    let mechanism = Mechanism::calibrate(problem, plan, records, features, budget)?;
+    let Prepared { problem, plan, budget, columns, because, as_printed, .. } =
+        settings.prepare(records, features, budget)?;
+    let mechanism = Mechanism::calibrate(problem, plan, records, columns, budget)?;
     let (what, sigma) = match &mechanism {
         Mechanism::Gradients(gradients) => {
             ("noise in the first gradient over all pairs", gradients.release_at(0.0)?.sigma)
@@ -27,14 +28,17 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
         Mechanism::Moments(moments) => ("noise on each moment", moments.sigma()),
         Mechanism::Output(output) => ("noise on the result (of the first phase)", output.phases()[0].sigma),
     };
-    let text = format!(
+    let mut text = format!(
         "{} with {} steps of size {:.4}, {}\n{what}: scale {sigma:.6}\nprivate at {budget}",
         plan.algorithm().name(),
         plan.steps(),
         plan.step_size(),
         plan.law().name(),
     );
-    let object = json!({ "plan": plan, "problem": problem, "sigma": sigma, "epsilon": budget.epsilon,
+    if let Some(because) = &because {
+        let _ = write!(text, "\nwhy: {because}");
+    }
+    let object = json!({ "plan": plan, "problem": problem, "because": because, "sigma": sigma, "epsilon": budget.epsilon,
         "delta": budget.delta, "as_printed": as_printed });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)

@@ -6,6 +6,7 @@ use crate::files;
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelKind, LabelUse, Schema, Table, template};
 use pairdp_learn::{Journal, Mechanism, Prepared, PrivateModel, Settings, Task, fit};
+use pairdp_pairwise::Neighbours;
 use pairdp_units::Budget;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -42,13 +43,18 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
 
     let claim = &model.certificate.claim;
     let plan = &model.training;
+    let secret = matches!(model.certificate.problem.neighbours(), Neighbours::AddRemoveOne { .. });
     let mut text = format!(
-        "trained on {} records of {} features by {}, {} steps\n",
+        "trained on {}{} records of {} features by {}, {} steps\n",
+        if secret { "at most " } else { "" },
         model.certificate.records,
-        model.certificate.features,
+        model.predictor.encoding.dimension(),
         plan.algorithm().name(),
         plan.steps(),
     );
+    if let Some(because) = &model.because {
+        let _ = writeln!(text, "why: {because}");
+    }
     if resumed > 0 {
         let _ = writeln!(text, "went on after {resumed} releases of an interrupted run");
     }
@@ -63,9 +69,10 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     }
     let _ = write!(
         text,
-        "private at ε = {}, δ = {} for replacing any one record\nwrote {}; check it with: pairdp verify {}",
+        "private at ε = {}, δ = {} for {} any one record\nwrote {}; check it with: pairdp verify {}",
         rounded_up(claim.epsilon),
         claim.delta,
+        if secret { "adding or removing" } else { "replacing" },
         arguments.out.display(),
         arguments.out.display(),
     );
@@ -73,8 +80,8 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
         let _ = write!(text, "\nspent as run {run}");
     }
     let object = json!({
-        "model": arguments.out, "run": model.run, "task": model.predictor.task, "algorithm": plan.algorithm(),
-        "records": model.certificate.records, "features": model.certificate.features, "steps": plan.steps(),
+        "model": arguments.out, "run": model.run, "task": model.predictor.task, "algorithm": plan.algorithm(), "because": model.because,
+        "records": model.certificate.records, "features": model.predictor.encoding.dimension(), "steps": plan.steps(),
         "noise": model.certificate.noise, "epsilon": claim.epsilon, "delta": claim.delta,
         "adjacency": claim.adjacency, "resumed_after": resumed, "as_printed": model.as_printed,
     });
@@ -104,14 +111,16 @@ pub(crate) fn train_file(
     let settings = Settings { order_seed, ..settings.clone() };
     // With a ledger the plan is made, and paid for, before the table is read; without one n comes from the table.
     let mut paid_for = None;
-    let mut booking = Booking::reserve(spending, |records| {
+    let cap = settings.max_records;
+    let mut booking = Booking::reserve(spending, cap, |records| {
         let prepared = settings.prepare(records, features, budget)?;
-        let Prepared { problem, plan, budget, .. } = prepared;
+        let Prepared { problem, plan, budget, columns, .. } = prepared;
         paid_for = Some(prepared);
-        Ok((Mechanism::calibrate(problem, plan, records, features, budget)?, budget))
+        Ok((Mechanism::calibrate(problem, plan, records, columns, budget)?, budget))
     })?;
+    // Where the number of records is secret, too few of them are no error.
     let table = Table::read(data, &encoding, LabelUse::Read(schema.label()))
-        .and_then(|table| table.require_pairs(data));
+        .and_then(|table| if cap.is_some() { Ok(table) } else { table.require_pairs(data) });
     let table = booking.accept(data, table)?;
     let prepared = match paid_for {
         Some(prepared) => prepared,

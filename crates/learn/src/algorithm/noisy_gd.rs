@@ -1,9 +1,11 @@
 //! Gradient descent over all pairs, with noise in every gradient.
 
 use super::Pace;
+use crate::certificate::GradientRelease;
 use crate::checkpoint::Journal;
 use crate::{Curator, LearnError};
 use pairdp_noise::Source;
+use pairdp_pairwise::{Domain, Objective};
 
 /// w ← Π(w − η·(noisy gradient + λw)), from w = 0.
 ///
@@ -20,5 +22,33 @@ pub(crate) fn noisy_gd<S: Source>(
         iterates.step(pace, &gradient);
         journal.record(curator, &iterates)?;
     }
-    Ok(iterates.finish(pace))
+    let mut result = iterates.finish(pace);
+    if let Objective::Metric { .. } = pace.problem.objective() {
+        towards_euclidean(&mut result, pace, noise_in(curator, pace));
+    }
+    Ok(result)
+}
+
+/// Root mean square of the noise in each coordinate of what [`Iterates::finish`](super::Iterates::finish) returns, were there no
+/// projections: a step's noise is in every iterate after it.
+fn noise_in<S: Source>(curator: &Curator<S>, pace: &Pace) -> f64 {
+    let kept = pace.average.kept(pace.steps);
+    let square = |(t, release): (u32, &GradientRelease)| {
+        let after = f64::from((pace.steps - t).min(kept)) / f64::from(kept);
+        (pace.step_size * release.sigma * after).powi(2)
+    };
+    (0..).zip(curator.releases()).map(square).sum::<f64>().sqrt()
+}
+
+/// Adds a multiple of the Euclidean metric that covers the noise: where all is noise what is left is the Euclidean distance,
+/// which no training has to beat; where there is little, little changes.
+fn towards_euclidean(matrix: &mut [f64], pace: &Pace, noise: f64) {
+    const COVER: f64 = 3.0;
+    let d = matrix.len().isqrt();
+    let largest_eigenvalue = match pace.problem.domain() {
+        Domain::PsdDiagonal { .. } => noise * (2.0 * (d as f64).ln_1p()).sqrt(),
+        _ => noise * (2.0 * d as f64).sqrt(),
+    };
+    matrix.iter_mut().step_by(d + 1).for_each(|entry| *entry += COVER * largest_eigenvalue);
+    pace.problem.domain().project(matrix);
 }

@@ -1,8 +1,9 @@
 //! What the accountant and a ledger are told about a run.
 
-use super::{Mechanism, sampled};
+use super::{Mechanism, Public, sampled};
 use crate::{Certificate, Law, LearnError, Released};
 use pairdp_accountant::event::{AdjacencyKind, Event, Release, Sampling};
+use pairdp_pairwise::{Neighbours, Problem};
 use pairdp_units::Delta;
 use pairdp_units::directed::down;
 
@@ -21,14 +22,15 @@ impl Mechanism {
     /// # Errors
     /// [`LearnError::Accountant`] for a ratio beyond f64.
     pub fn event(&self) -> Result<(Event, Delta), LearnError> {
-        let law = self.common().public.plan.law();
+        let Public { problem, plan, .. } = self.common().public;
+        let (kind, law) = (adjacency(problem), plan.law());
         let event = match self {
-            Self::Gradients(gradients) => plain(law, gradients.ratio(), gradients.steps())?,
+            Self::Gradients(gradients) => plain(kind, law, gradients.ratio(), gradients.steps())?,
             Self::Sampled(run) => sampled::event(run.sampling(), run.steps(), run.noise_multiplier())?,
-            Self::Online(online) => plain(law, online.ratio(), 1)?,
+            Self::Online(online) => plain(kind, law, online.ratio(), 1)?,
             // Phases are about disjoint parts: one ratio covers all.
-            Self::Output(output) => plain(law, output.ratio(), 1)?,
-            Self::Moments(moments) => plain(law, moments.ratio(), 1)?,
+            Self::Output(output) => plain(kind, law, output.ratio(), 1)?,
+            Self::Moments(moments) => plain(kind, law, moments.ratio(), 1)?,
         };
         Ok((event, Delta::new(self.common().sampler_delta)?))
     }
@@ -42,27 +44,36 @@ impl Certificate {
     pub fn event(&self) -> Result<Event, LearnError> {
         let law = Law::ALL.into_iter().find(|law| law.name() == self.noise);
         let law = law.ok_or(LearnError::NoProof("this noise"))?;
+        let kind = adjacency(self.problem);
         match self.released {
-            Released::Gradients { steps, ratio, .. } => plain(law, ratio, steps),
+            Released::Gradients { steps, ratio, .. } => plain(kind, law, ratio, steps),
             Released::SampledGradients { steps, sampling, noise_multiplier, .. } => {
                 sampled::event(sampling, steps, noise_multiplier)
             }
             Released::Online { ratio, .. }
             | Released::Output { ratio, .. }
-            | Released::Moments { ratio, .. } => plain(law, ratio, 1),
+            | Released::Moments { ratio, .. } => plain(kind, law, ratio, 1),
         }
+    }
+}
+
+/// Between whom a problem's guarantee is.
+fn adjacency(problem: Problem) -> AdjacencyKind {
+    match problem.neighbours() {
+        Neighbours::ReplaceOne => AdjacencyKind::ReplaceOne,
+        Neighbours::AddRemoveOne { .. } => AdjacencyKind::AddRemoveOne,
     }
 }
 
 /// Releases over all records. A Gaussian multiplier is rounded down, so that it promises no more than `ratio`; the ratio of
 /// other noise is an ε.
-fn plain(law: Law, ratio: f64, steps: u32) -> Result<Event, LearnError> {
+fn plain(kind: AdjacencyKind, law: Law, ratio: f64, steps: u32) -> Result<Event, LearnError> {
     let (sampling, times) = (Sampling::None, u64::from(steps));
     let release = match law {
         Law::Gaussian => Release::Gaussian { noise_multiplier: down(1.0 / ratio), sampling, times },
         Law::Laplace | Law::Euclidean => Release::Pure { epsilon: ratio, sampling, times },
     };
-    Ok(Event::new(AdjacencyKind::ReplaceOne, release)?)
+    Ok(Event::new(kind, release)?)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::{Common, Public, too_many_steps};
 use crate::{GradientRelease, LearnError, packing};
 use pairdp_noise::lattice::{self, Lattice};
-use pairdp_pairwise::{Problem, kernel};
+use pairdp_pairwise::{Neighbours, Problem, kernel};
 use pairdp_units::directed::up_by;
 
 /// A calibrated sequence of noisy gradients.
@@ -14,7 +14,7 @@ use pairdp_units::directed::up_by;
 /// is steep, need half the noise of late ones.
 ///
 /// # Guarantee
-/// The releases together satisfy the budget under replace-one adjacency: `proofs/noisy_gd.md`.
+/// The releases together satisfy the budget: `proofs/noisy_gd.md`, and for tables of secret size `proofs/add_remove.md`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gradients {
     common: Common,
@@ -30,8 +30,7 @@ impl Gradients {
         let (common, for_data) = Common::new(public, releases * law.samples(p))?;
         let ratio = law.ratio(for_data, releases)?;
         // The largest gradient in units of σ = Δ/m. Its share of Δ does not depend on where it is taken.
-        let reach =
-            problem.gradient_norm_bound(0.0, records) / problem.gradient_sensitivity(0.0, records)?.get();
+        let reach = problem.gradient_norm_bound(0.0, records) / public.gradient_sensitivity(0.0)?;
         let lattice_bits = lattice::bits_for(up_by(reach * ratio / law.reach(p), 8.0))?;
         let gradients = Self { common, ratio, lattice_bits };
         gradients.release_at(0.0)?;
@@ -49,7 +48,7 @@ impl Gradients {
         if iterate_norm.is_infinite() {
             return Err(LearnError::NoProof("constant noise without a bound on the parameters"));
         }
-        let sensitivity = problem.gradient_sensitivity(iterate_norm, records)?.get();
+        let sensitivity = public.gradient_sensitivity(iterate_norm)?;
         let kernel_error = gradient_error(problem, iterate_norm, records, features);
         // Two neighbours' computed gradients differ by at most Δ + 2τ, and rounding them to the lattice adds to the ratio.
         let reach = up_by(sensitivity + 2.0 * kernel_error, 2.0);
@@ -86,6 +85,12 @@ impl Gradients {
 
 /// How far a computed and packed gradient can be from the exact one.
 fn gradient_error(problem: Problem, norm: f64, records: usize, features: usize) -> f64 {
+    let largest = problem.gradient_norm_bound(norm, records);
     let kernel = kernel::error_bound(problem, norm, records, features);
-    up_by(kernel + packing::error(problem, problem.gradient_norm_bound(norm, records)), 2.0)
+    let scaling = match problem.neighbours() {
+        Neighbours::ReplaceOne => 0.0,
+        // The share of the cap's pairs that there are is rounded, and multiplying by it is.
+        Neighbours::AddRemoveOne { .. } => 4.0 * f64::EPSILON * largest,
+    };
+    up_by(kernel + packing::error(problem, largest) + scaling, 2.0)
 }

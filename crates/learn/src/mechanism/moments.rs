@@ -1,16 +1,16 @@
 //! One noisy release of moments.
 
 use super::{Common, Public};
-use crate::{Law, LearnError};
+use crate::{Law, LearnError, Task};
 use pairdp_noise::lattice::{self, Lattice};
-use pairdp_pairwise::moments::{self, Weights};
+use pairdp_pairwise::moments::{self, Target, Weights};
 use pairdp_pairwise::{Objective, PointLoss};
 use pairdp_units::directed::up_by;
 
 /// First and second moments of features and label, released once.
 ///
 /// # Guarantee
-/// The release satisfies the budget under replace-one adjacency: `proofs/moments.md`.
+/// The release satisfies the budget: `proofs/moments.md`, and for tables of secret size `proofs/add_remove.md`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moments {
     common: Common,
@@ -25,19 +25,15 @@ pub struct Moments {
 impl Moments {
     pub(super) fn calibrate(public: Public) -> Result<Self, LearnError> {
         let Public { problem, plan, records, features, budget } = public;
-        let labelled = matches!(
-            problem.objective(),
-            Objective::Ranking { .. } | Objective::Pointwise { loss: PointLoss::Margin(_) }
-        );
-        if !labelled {
-            return Err(LearnError::NoProof("`moments` of other than two classes"));
+        if matches!(problem.objective(), Objective::Metric { .. }) {
+            return Err(LearnError::NoProof("`moments` of pairs' distances"));
         }
         if plan.steps() != 1 {
             return Err(LearnError::FixedSteps { algorithm: plan.algorithm(), steps: 1 });
         }
         let (law, kappa) = (plan.law(), problem.feature_bound());
-        // Gaussian noise does not grow with the number of coordinates; the others' does.
-        let weights = Weights::suggested(law == Law::Gaussian);
+        // Gaussian noise does not grow with the number of coordinates; the others' does. Regression cannot do without.
+        let weights = Weights::suggested(law == Law::Gaussian || Task::of(problem) == Task::Regression);
         let p = weights.coordinates(features);
         let (common, for_data) = Common::new(public, law.samples(p))?;
         let ratio = law.ratio(for_data, 1.0)?;
@@ -56,6 +52,16 @@ impl Moments {
 
     pub(crate) fn lattice(&self) -> Result<Lattice, LearnError> {
         Ok(Lattice::new(self.sigma, self.lattice_bits)?)
+    }
+
+    /// What y of a record is.
+    pub(crate) fn target(&self) -> Target {
+        match self.common.public.problem.objective() {
+            Objective::Pointwise { loss: PointLoss::Residual { target_bound, .. } } => {
+                Target::Within(target_bound)
+            }
+            _ => Target::Sign,
+        }
     }
 
     /// How much of each statistic is released.

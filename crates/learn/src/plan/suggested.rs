@@ -3,7 +3,7 @@
 use super::{Average, Plan, PlanKind};
 use crate::packing::coordinates;
 use crate::{Law, LearnError};
-use pairdp_pairwise::Problem;
+use pairdp_pairwise::{Objective, Problem};
 use pairdp_stability::realised;
 use pairdp_units::directed::{larger, smaller};
 use pairdp_units::{Budget, Delta};
@@ -42,9 +42,15 @@ impl Plan {
         let plan = match algorithm {
             PlanKind::NoisyGd => {
                 let law = Law::quietest(budget, 1.0, p)?;
-                let steps = noisy_steps(records, p, law, budget)?;
-                return Ok(Self::new(algorithm, steps, longest, Average::SecondHalf)?
-                    .with_law(Law::quietest(budget, f64::from(steps), p)?));
+                let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
+                let steps = noisy_steps(records, p, law, budget, pointwise)?;
+                // Where features are many, no direction has all of the curvature that the smoothness allows for.
+                let size = if pointwise && features > 10 { 2.0 * longest } else { longest };
+                return Ok(Self::new(algorithm, steps, size, Average::SecondHalf)?.with_law(Law::quietest(
+                    budget,
+                    f64::from(steps),
+                    p,
+                )?));
             }
             PlanKind::OutputGd => {
                 // Every step moves the result, and so costs noise; a slope that jumps costs it at every step.
@@ -98,17 +104,24 @@ fn log_inverse(budget: Budget) -> f64 {
 
 /// Each step of `noisy-gd` shares the budget, so many steps pay only when one has noise to spare. The first gradient's
 /// norm is of order κ, its noise √p·κ/(n·m): one step for every hundred in n·m/√p served best in trials on simulated
-/// cohorts. Where ratios add up instead of their squares, steps are dearer.
-fn noisy_steps(records: usize, coordinates: usize, law: Law, budget: Budget) -> Result<u32, LearnError> {
-    const MOST_STEPS: f64 = 50.0;
+/// cohorts. Where ratios add up instead of their squares, steps are dearer. Losses of records need more steps, as their
+/// gradients are mostly about the intercept at first, and have twice the signal.
+fn noisy_steps(
+    records: usize,
+    coordinates: usize,
+    law: Law,
+    budget: Budget,
+    pointwise: bool,
+) -> Result<u32, LearnError> {
+    let (a_step, most_steps) = if pointwise { (5.0, 100.0) } else { (100.0, 50.0) };
     let clarity =
         records as f64 * law.ratio(budget, 1.0)? / (law.reach(coordinates) * law.spread(coordinates));
     let steps = match law {
-        Law::Gaussian => clarity / 100.0,
-        Law::Laplace | Law::Euclidean => (clarity / 100.0).sqrt(),
+        Law::Gaussian => clarity / a_step,
+        Law::Laplace | Law::Euclidean => (clarity / a_step).sqrt(),
     };
-    let steps = larger(1.0, smaller(steps.round(), MOST_STEPS));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 50")]
+    let steps = larger(1.0, smaller(steps.round(), most_steps));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 100")]
     let steps = steps as u32;
     Ok(steps)
 }

@@ -6,7 +6,9 @@
 use crate::Certificate;
 use crate::certificate::Released;
 use crate::mechanism::Phase;
-use pairdp_pairwise::{Labels, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm};
+use pairdp_pairwise::{
+    Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
+};
 
 /// The sensitivity as a formula, for the reader.
 pub(super) fn relation(problem: Problem) -> &'static str {
@@ -80,7 +82,20 @@ fn greater(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// D_sym: n times the sensitivity.
+/// n times the sensitivity: D_sym, or where records come and go what one of them adds, if that is more.
+pub(super) fn moved(problem: Problem, norm: f64) -> f64 {
+    let replaced = difference(problem, norm);
+    if problem.neighbours() == Neighbours::ReplaceOne {
+        return replaced;
+    }
+    let both_orders = matches!(
+        problem.objective(),
+        Objective::Metric { .. } | Objective::Ranking { form: RankingForm::Symmetric, .. }
+    );
+    greater(replaced, largest_term(problem, norm) * if both_orders { 2.0 } else { 1.0 })
+}
+
+/// D_sym: n times the replace-one sensitivity.
 pub(super) fn difference(problem: Problem, norm: f64) -> f64 {
     let kappa = problem.feature_bound();
     match problem.objective() {
@@ -138,6 +153,11 @@ pub(super) fn sum_error(problem: Problem, norm: f64, records: usize, features: u
     roundings(problem, records, features) * 2.0_f64.powi(-52) * largest_gradient(problem, norm, records)
 }
 
+/// 4·2⁻⁵²·norm where sums are divided by a cap rather than by the number of records.
+pub(super) fn scaling_error(problem: Problem, norm: f64) -> f64 {
+    if problem.neighbours() == Neighbours::ReplaceOne { 0.0 } else { 4.0 * 2.0_f64.powi(-52) * norm }
+}
+
 /// 4·2⁻⁵²·norm for matrices, of which one half is released.
 pub(super) fn packing_error(problem: Problem, norm: f64) -> f64 {
     match problem.objective() {
@@ -146,7 +166,7 @@ pub(super) fn packing_error(problem: Problem, norm: f64) -> f64 {
     }
 }
 
-/// d, or d(d + 1)/2 for a symmetric matrix.
+/// d, also for a diagonal matrix, or d(d + 1)/2 for a symmetric one.
 pub(super) fn coordinates(certificate: &Certificate) -> usize {
     let d = certificate.features;
     if let Released::Moments { weights, .. } = certificate.released {
@@ -154,6 +174,7 @@ pub(super) fn coordinates(certificate: &Certificate) -> usize {
         return d.saturating_mul(2).saturating_add(1).saturating_add(matrix);
     }
     match certificate.problem.objective() {
+        Objective::Metric { .. } if matches!(certificate.problem.domain(), Domain::PsdDiagonal { .. }) => d,
         Objective::Metric { .. } => d.saturating_mul(d.saturating_add(1)) / 2,
         _ => d,
     }

@@ -62,14 +62,15 @@ fn iterates(certificate: &Certificate, releases: &[GradientRelease]) -> Result<(
 }
 
 fn sensitivity(certificate: &Certificate, release: &GradientRelease) -> Result<(), String> {
-    let expected =
-        formulas::difference(certificate.problem, release.iterate_norm) / certificate.records as f64;
+    let expected = formulas::moved(certificate.problem, release.iterate_norm) / certificate.records as f64;
     covers("Δ", release.sensitivity, expected, formulas::tolerance(certificate.problem))
 }
 
 fn kernel_error(certificate: &Certificate, release: &GradientRelease) -> Result<(), String> {
     let (problem, norm) = (certificate.problem, release.iterate_norm);
+    let largest = formulas::largest_gradient(problem, norm, certificate.records);
     let expected = formulas::sum_error(problem, norm, certificate.records, certificate.features)
-        + formulas::packing_error(problem, formulas::largest_gradient(problem, norm, certificate.records));
+        + formulas::packing_error(problem, largest)
+        + formulas::scaling_error(problem, largest);
     covers("τ", release.kernel_error, expected, TOLERANCE)
 }

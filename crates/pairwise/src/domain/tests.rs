@@ -33,7 +33,7 @@ proptest! {
         share in 0.0..1.0_f64,
         radius in 0.1..4.0_f64,
     ) {
-        for domain in [Domain::PsdBall { radius }, Domain::PsdNuclear { radius }, Domain::Ball { radius }, Domain::Whole] {
+        for domain in [Domain::PsdBall { radius }, Domain::PsdDiagonal { radius }, Domain::PsdNuclear { radius }, Domain::Ball { radius }, Domain::Whole] {
             let mut point = point.clone();
             if domain.is_psd() {
                 // The antisymmetric part is orthogonal to every symmetric matrix.
@@ -57,7 +57,8 @@ proptest! {
 #[test]
 fn two_points_of_a_psd_domain_are_at_most_the_diameter_apart() {
     let radius = 1.5;
-    for domain in [Domain::PsdBall { radius }, Domain::PsdNuclear { radius }] {
+    for domain in [Domain::PsdBall { radius }, Domain::PsdDiagonal { radius }, Domain::PsdNuclear { radius }]
+    {
         let (a, b) = ([radius, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, radius]);
         let reached = distance(&a, &b) / domain.diameter();
         assert!(reached <= 1.0 && reached > 0.999_999);

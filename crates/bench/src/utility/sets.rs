@@ -1,0 +1,269 @@
+//! Tables to measure on: CSV files with public ranges, and simulated populations.
+
+use anyhow::{Context, Result};
+use pairdp_data::{Encoding, LabelUse, Schema, Table};
+use pairdp_learn::Task;
+use pairdp_noise::{Replay, Source};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// A table to split.
+pub(super) struct Entry {
+    /// The file's name without its ending, or a simulation's.
+    pub(super) name: &'static str,
+    /// Records to train on; 0 for four fifths.
+    pub(super) train: usize,
+    /// δ = n^−power.
+    pub(super) power: i32,
+    pub(super) tasks: &'static [Task],
+    source: From,
+}
+
+enum From {
+    /// A schema of ours.
+    Schema(&'static str),
+    /// Ranges by the name of a column, the last for all others.
+    Ranges(&'static [(&'static str, f64, f64)]),
+    /// The simulation of rare positives, with so many rows and this offset.
+    Ranked(usize, f64),
+    /// Linear targets with noise.
+    Linear(usize),
+    /// Two classes that differ in one direction of so many.
+    OneDirection(usize),
+}
+
+const RANKED: &[Task] = &[Task::Ranking];
+const ALL: &[Task] = &[Task::Ranking, Task::Classification, Task::Metric];
+
+pub(super) const SETS: [Entry; 13] = [
+    Entry {
+        name: "pima",
+        train: 256,
+        power: 1,
+        tasks: ALL,
+        source: From::Schema(include_str!("../../schemas/pima.schema.toml")),
+    },
+    Entry {
+        name: "debrecen",
+        train: 256,
+        power: 1,
+        tasks: ALL,
+        source: From::Schema(include_str!("../../schemas/debrecen.schema.toml")),
+    },
+    Entry {
+        name: "breast_cancer_wdbc",
+        train: 398,
+        power: 2,
+        tasks: ALL,
+        source: From::Schema(include_str!("../../schemas/breast_cancer_wdbc.schema.toml")),
+    },
+    Entry { name: "rare-positives", train: 5000, power: 2, tasks: RANKED, source: From::Ranked(25_000, 5.2) },
+    Entry {
+        name: "hundred-thousand",
+        train: 100_000,
+        power: 2,
+        tasks: RANKED,
+        source: From::Ranked(120_000, 2.7),
+    },
+    Entry {
+        name: "linear-targets",
+        train: 2000,
+        power: 2,
+        tasks: &[Task::Regression],
+        source: From::Linear(12_000),
+    },
+    Entry {
+        name: "one-direction-1000",
+        train: 1000,
+        power: 2,
+        tasks: &[Task::Metric],
+        source: From::OneDirection(10),
+    },
+    Entry {
+        name: "one-direction-4000",
+        train: 4000,
+        power: 2,
+        tasks: &[Task::Metric],
+        source: From::OneDirection(10),
+    },
+    // Shares of words and characters in percent, and lengths of runs of capitals.
+    Entry {
+        name: "spambase",
+        train: 0,
+        power: 2,
+        tasks: &[Task::Ranking, Task::Classification],
+        source: From::Ranges(&[
+            ("x49", 0.0, 1.0),
+            ("x50", 0.0, 1.0),
+            ("x51", 0.0, 1.0),
+            ("x52", 0.0, 1.0),
+            ("x53", 0.0, 1.0),
+            ("x54", 0.0, 1.0),
+            ("x55", 0.0, 10.0),
+            ("x56", 0.0, 100.0),
+            ("x57", 0.0, 1000.0),
+            ("*", 0.0, 2.0),
+        ]),
+    },
+    // Standardised by those who published it.
+    Entry {
+        name: "mammography",
+        train: 0,
+        power: 2,
+        tasks: RANKED,
+        source: From::Ranges(&[("*", -3.0, 3.0)]),
+    },
+    // Indicators are 0 or 1: this range keeps them so.
+    Entry { name: "a9a", train: 0, power: 2, tasks: RANKED, source: From::Ranges(&[("*", -1.0, 1.0)]) },
+    Entry {
+        name: "adult",
+        train: 0,
+        power: 2,
+        tasks: &[Task::Ranking, Task::Classification],
+        source: From::Ranges(&[
+            ("age", 17.0, 90.0),
+            ("fnlwgt", 0.0, 500_000.0),
+            ("educational-num", 1.0, 16.0),
+            ("capital-gain", 0.0, 20_000.0),
+            ("capital-loss", 0.0, 2500.0),
+            ("hours-per-week", 1.0, 99.0),
+            ("*", -1.0, 1.0),
+        ]),
+    },
+    // Two days in seconds, an amount, and principal components.
+    Entry {
+        name: "credit_fraud",
+        train: 0,
+        power: 2,
+        tasks: RANKED,
+        source: From::Ranges(&[("Time", 0.0, 172_800.0), ("Amount", 0.0, 1000.0), ("*", -5.0, 5.0)]),
+    },
+];
+
+impl Entry {
+    /// The encoded table, if its file is there.
+    pub(super) fn load(&self, folder: Option<&Path>) -> Result<Option<Table>> {
+        match self.source {
+            From::Ranked(rows, offset) => {
+                return Ok(Some(simulated(rows, |score, chance| 2.0 * score - offset + chance > 0.0)));
+            }
+            From::Linear(rows) => return Ok(Some(linear(rows))),
+            From::OneDirection(d) => return Ok(Some(one_direction(self.train + 2000, d))),
+            _ => {}
+        }
+        let Some(data) = folder.and_then(|folder| self.file(folder)) else { return Ok(None) };
+        let beside = folder.map(|folder| folder.join(format!("{}.schema.toml", self.name)));
+        let schema = match (beside, &self.source) {
+            (Some(path), _) if path.is_file() => Schema::read(&path)?,
+            (_, From::Schema(text)) => Schema::parse(text).map_err(anyhow::Error::msg)?,
+            (_, From::Ranges(ranges)) => {
+                Schema::parse(&schema(&Table::header(&data)?, ranges)).map_err(anyhow::Error::msg)?
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Table::read(&data, &Encoding::of(&schema), LabelUse::Read(schema.label()))?))
+    }
+
+    fn file(&self, folder: &Path) -> Option<PathBuf> {
+        ["csv", "csv.gz"]
+            .map(|end| folder.join(format!("{}.{end}", self.name)))
+            .into_iter()
+            .find(|path| path.is_file())
+    }
+}
+
+/// A schema for columns of known ranges; labels are ±1.
+fn schema(header: &[String], ranges: &[(&str, f64, f64)]) -> String {
+    let mut text = "[label]\ncolumn = \"label\"\npositive = 1\nnegative = -1\n".to_owned();
+    for name in header.iter().filter(|name| *name != "label") {
+        let known = ranges.iter().find(|(column, ..)| column == name).or(ranges.last());
+        if let Some((_, low, high)) = known {
+            let _ = write!(text, "\n[[column]]\nname = \"{name}\"\nrange = [{low:.1}, {high:.1}]\n");
+        }
+    }
+    text
+}
+
+/// Chance for data, not for noise.
+struct Chance(Replay);
+
+impl Chance {
+    fn uniform(&mut self) -> f64 {
+        ((self.0.next_word() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    /// Box and Muller.
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// Normal features scaled by 1/(1.2√d), d = 50, and labels from the score w·x of a w of norm 1 and a logistic variable: a
+/// positive one has the probability 1/(1 + exp(offset − 2w·x)).
+fn simulated(rows: usize, positive: impl Fn(f64, f64) -> bool) -> Table {
+    const D: usize = 50;
+    let mut chance = Chance(Replay::from_seed(11));
+    let w = direction(&mut chance, D);
+    let mut table = Table { features: Vec::with_capacity(rows * D), columns: D, targets: Vec::new(), rows };
+    for _ in 0..rows {
+        let x: Vec<f64> = (0..D).map(|_| chance.normal()).collect();
+        let score: f64 = x.iter().zip(&w).map(|(x, w)| x * w).sum();
+        let u = chance.uniform();
+        table.targets.push(if positive(score, (u / (1.0 - u)).ln()) { 1.0 } else { -1.0 });
+        table.features.extend(x.iter().map(|v| v / (1.2 * (D as f64).sqrt())));
+    }
+    table
+}
+
+/// Uniform features in ten columns, and half of a linear score plus noise as the target, within ±1 nearly always.
+fn linear(rows: usize) -> Table {
+    const D: usize = 10;
+    let mut chance = Chance(Replay::from_seed(12));
+    let w = direction(&mut chance, D);
+    let mut table = Table { features: Vec::with_capacity(rows * D), columns: D, targets: Vec::new(), rows };
+    for _ in 0..rows {
+        let x: Vec<f64> = (0..D).map(|_| 2.0 * chance.uniform() - 1.0).collect();
+        let score: f64 = x.iter().zip(&w).map(|(x, w)| x * w).sum();
+        table.targets.push(0.2 + 0.5 * score + 0.15 * chance.normal());
+        table.features.extend(x);
+    }
+    table
+}
+
+/// Uniform features, and classes by the sum of the first two with some noise: a metric that has learned which they are finds
+/// better neighbours than the Euclidean distance.
+fn one_direction(rows: usize, d: usize) -> Table {
+    let mut chance = Chance(Replay::from_seed(13));
+    let mut table = Table { features: Vec::with_capacity(rows * d), columns: d, targets: Vec::new(), rows };
+    for _ in 0..rows {
+        let x: Vec<f64> = (0..d).map(|_| 2.0 * chance.uniform() - 1.0).collect();
+        let score = x[0] + x[1] + 0.3 * chance.normal();
+        table.targets.push(if score > 0.0 { 1.0 } else { -1.0 });
+        table.features.extend(x);
+    }
+    table
+}
+
+fn direction(chance: &mut Chance, d: usize) -> Vec<f64> {
+    let w: Vec<f64> = (0..d).map(|_| chance.normal()).collect();
+    let length = w.iter().map(|v| v * v).sum::<f64>().sqrt();
+    w.into_iter().map(|v| v / length).collect()
+}
+
+/// Some rows of a table.
+pub(super) fn part(table: &Table, chosen: &[usize]) -> Table {
+    let d = table.columns;
+    Table {
+        features: chosen.iter().flat_map(|i| table.features[i * d..(i + 1) * d].iter().copied()).collect(),
+        columns: d,
+        targets: chosen.iter().map(|&i| table.targets[i]).collect(),
+        rows: chosen.len(),
+    }
+}
+
+/// Rules that leave an encoded table as it is.
+pub(super) fn as_it_is(columns: usize) -> Result<Encoding> {
+    Encoding::of_ranges(vec![[-1.0, 1.0]; columns])
+        .map_err(anyhow::Error::msg)
+        .context("a table without columns")
+}
