@@ -48,9 +48,11 @@ COMMON = (
     "mechanism",
 )
 OPTIONS = (
+    "positive_rate",
     "risk",
     "intercept",
     "max_records",
+    "range_share",
     "domain",
     "form",
     "average",

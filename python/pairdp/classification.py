@@ -108,8 +108,8 @@ class PrivateClassifier(Classification, PrivateEstimator):
     mechanism : {"gaussian", "laplace", "euclidean"}, optional
         The noise; by default the quietest.
     options : mapping, optional
-        Rarer choices: ``intercept``, ``max_records``, ``domain``, ``average``, ``expected_pairs``, ``shuffle``,
-        ``order_seed``, ``calibration``, ``paper``.
+        Rarer choices: ``positive_rate``, ``intercept``, ``max_records``, ``range_share``, ``domain``,
+        ``average``, ``expected_pairs``, ``shuffle``, ``order_seed``, ``calibration``, ``paper``.
 
     Attributes
     ----------

@@ -106,8 +106,9 @@ class PrivateRanker(Ranking, PrivateEstimator):
     mechanism : {"gaussian", "laplace", "euclidean"}, optional
         The noise; by default the quietest.
     options : mapping, optional
-        Rarer choices, named as on the command line with underscores: ``risk``, ``max_records``, ``domain``,
-        ``form``, ``average``, ``expected_pairs``, ``shuffle``, ``order_seed``, ``calibration``, ``paper``.
+        Rarer choices, named as on the command line with underscores: ``positive_rate`` (a public
+        guess that helps ``"auto"``), ``risk``, ``max_records``, ``range_share``, ``domain``, ``form``, ``average``,
+        ``expected_pairs``, ``shuffle``, ``order_seed``, ``calibration``, ``paper``.
 
     Attributes
     ----------

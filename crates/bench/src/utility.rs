@@ -2,7 +2,7 @@
 //! [--splits K] [--json]`.
 //!
 //! Sets are CSV files in a folder, each with a schema of public ranges beside it (`NAME.schema.toml`) or with one of ours, and
-//! simulated populations. Each split trains on a random part and tests on the rest; all algorithms see the same splits, and
+//! simulated populations; `--only` names any other CSV file with a column `label` of ±1, whose ranges are then found in private. Each split trains on a random part and tests on the rest; all algorithms see the same splits, and
 //! noise is fresh for every model.
 
 mod ceiling;
@@ -16,7 +16,7 @@ use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::measure;
 use pairdp_units::Budget;
 use serde_json::json;
-use sets::{Entry, SETS, as_it_is, part};
+use sets::{Entry, SETS, as_it_is, part, scaled};
 use std::path::PathBuf;
 
 /// The largest part that is tested on.
@@ -33,8 +33,11 @@ fn measure_sets(report: &mut Report) -> Result<()> {
     let value = |name: &str| arguments.iter().position(|a| a == name).and_then(|i| arguments.get(i + 1));
     let folder = value("--data").map(PathBuf::from);
     let splits: usize = value("--splits").map_or(Ok(100), |text| text.parse()).context("--splits")?;
-    for entry in &SETS {
-        if value("--only").is_some_and(|only| only != entry.name) {
+    let only = value("--only");
+    let other =
+        only.filter(|only| SETS.iter().all(|entry| entry.name != **only)).map(|only| Entry::unknown(only));
+    for entry in SETS.iter().chain(&other) {
+        if only.is_some_and(|only| *only != entry.name) {
             continue;
         }
         let Some(table) = entry.load(folder.as_deref())? else { continue };
@@ -43,7 +46,8 @@ fn measure_sets(report: &mut Report) -> Result<()> {
         for task in entry.tasks {
             let budgets: &[f64] = if n > 10_000 { &[1.0] } else { &[0.5, 0.8, 1.0, 2.0] };
             for epsilon in budgets {
-                cell(report, entry, *task, &table, n, *epsilon, splits)?;
+                let wide = entry.is_wide(folder.as_deref());
+                cell(report, entry, wide, *task, &table, n, *epsilon, splits)?;
             }
         }
     }
@@ -53,8 +57,17 @@ fn measure_sets(report: &mut Report) -> Result<()> {
 /// A way to train: its name, the settings, and whether δ is 0.
 type Contender = (&'static str, Settings, bool);
 
-fn contenders(task: Task, n: usize) -> Vec<Contender> {
-    let with = |algorithm| Settings { task, algorithm, ..Settings::default() };
+fn contenders(task: Task, n: usize, positive_rate: Option<f64>, wide: bool) -> Vec<Contender> {
+    if wide {
+        let with = |algorithm| Settings { task, algorithm, range_share: Some(0.2), ..Settings::default() };
+        return vec![
+            ("auto", with(None), false),
+            ("auto", Settings { max_records: Some(n), ..with(None) }, false),
+            ("moments", with(Some(PlanKind::Moments)), false),
+            ("noisy-gd", with(Some(PlanKind::NoisyGd)), false),
+        ];
+    }
+    let with = |algorithm| Settings { task, algorithm, positive_rate, ..Settings::default() };
     let mut all = vec![
         ("auto", with(None), false),
         ("auto", with(None), true),
@@ -76,9 +89,11 @@ fn contenders(task: Task, n: usize) -> Vec<Contender> {
 }
 
 /// All contenders on the same splits.
+#[expect(clippy::too_many_arguments, reason = "one call")]
 fn cell(
     report: &mut Report,
     entry: &Entry,
+    wide: bool,
     task: Task,
     table: &Table,
     n: usize,
@@ -86,14 +101,16 @@ fn cell(
     splits: usize,
 ) -> Result<()> {
     let mut random = Replay::from_seed(1);
-    let contenders = contenders(task, n);
+    let contenders = contenders(task, n, entry.positive_rate, wide);
+    let for_ceiling = if wide { scaled(table) } else { part(table, &(0..table.rows).collect::<Vec<_>>()) };
     let mut found = vec![Vec::with_capacity(splits); contenders.len()];
     let (mut ceilings, mut untrained) = (Vec::new(), Vec::new());
     let delta = (n as f64).powi(-entry.power);
     for _ in 0..splits {
         let order = shuffled(table.rows, &mut random);
-        let (chosen, rest) = order.split_at(n);
-        let (chosen, rest) = (part(table, chosen), part(table, &rest[..rest.len().min(MOST_TESTED)]));
+        let (train, test) = order.split_at(n);
+        let test = &test[..test.len().min(MOST_TESTED)];
+        let (chosen, rest) = (part(table, train), part(table, test));
         for ((_, settings, pure), found) in contenders.iter().zip(&mut found) {
             let budget = Budget::new(epsilon, if *pure { 0.0 } else { delta })?;
             let prepared = settings.prepare(n, table.columns, budget)?;
@@ -106,6 +123,7 @@ fn cell(
             let identity = (0..d * d).map(|i| f64::from(u8::from(i % (d + 1) == 0))).collect();
             untrained.push(quality(&plain(task, d, 0.0, identity)?, &chosen, &rest)?);
         } else {
+            let (chosen, rest) = (part(&for_ceiling, train), part(&for_ceiling, test));
             let w = if task == Task::Regression {
                 ceiling::least_squares(&chosen)
             } else {

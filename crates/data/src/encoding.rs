@@ -33,6 +33,25 @@ impl Encoding {
         Ok(Self { columns: ranges.into_iter().enumerate().map(column).collect::<Result<_, String>>()? })
     }
 
+    /// The same rules with other ranges of the numeric columns, in their order.
+    #[must_use]
+    pub fn with_ranges(&self, ranges: &[[f64; 2]]) -> Self {
+        let (mut columns, mut ranges) = (self.columns.clone(), ranges.iter());
+        for column in &mut columns {
+            if let Kind::Range(range) = &mut column.kind
+                && let Some(other) = ranges.next()
+            {
+                *range = *other;
+            }
+        }
+        Self { columns }
+    }
+
+    /// How many columns hold numbers.
+    pub fn numeric(&self) -> usize {
+        self.columns.iter().filter(|column| matches!(column.kind, Kind::Range(_))).count()
+    }
+
     /// Encodes a row-major matrix of numbers.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Every public fact that a guarantee rests on.
 
-use crate::mechanism::Phase;
 use crate::mechanism::{Mechanism, Public};
+use crate::mechanism::{Phase, Ranges};
 use crate::order::Order;
 use crate::plan::{Average, PlanKind};
 use pairdp_accountant::event::Sampling;
@@ -40,6 +40,9 @@ pub struct Certificate {
     pub lattice_bits: u32,
     /// The part of δ that the sampler's distance from the ideal law may cost.
     pub sampler_delta: f64,
+    /// What was released before, to find tighter ranges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranges: Option<Ranges>,
     /// What was released.
     pub released: Released,
 }
@@ -214,6 +217,7 @@ impl Certificate {
             noise: plan.law().name().into(),
             lattice_bits: mechanism.lattice_bits(),
             sampler_delta: common.sampler_delta,
+            ranges: mechanism.ranges(),
             released,
         }
     }

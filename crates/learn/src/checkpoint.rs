@@ -67,6 +67,11 @@ impl<'a> Journal<'a> {
         Self { store: Some(store), interval, saved: None, resumed: 0 }
     }
 
+    /// Whether it saves anything.
+    pub(crate) fn keeps(&self) -> bool {
+        self.store.is_some()
+    }
+
     /// Releases that an earlier process had made.
     pub fn resumed(&self) -> u32 {
         self.resumed

@@ -1,13 +1,14 @@
 //! From an encoded table to a model file: the one way for the command line and Python alike.
 
 use crate::baseline::{Baseline, descend};
+use crate::ranges::tighten;
 use crate::{
-    Average, BaselineModel, Journal, LearnError, Plan, PlanKind, Predictor, Prepared, PrivateModel, Settings,
-    Task, train_with,
+    Average, BaselineModel, Journal, LearnError, Mechanism, Plan, PlanKind, Predictor, Prepared,
+    PrivateModel, Settings, Task, train_with,
 };
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_noise::Secure;
-use pairdp_pairwise::{Problem, Records, clip_row};
+use pairdp_pairwise::{Neighbours, Problem, Records, clip_row};
 
 /// Trains a model for a task within what was prepared for the table's public size.
 ///
@@ -22,10 +23,27 @@ pub fn fit(
     journal: &mut Journal<'_>,
 ) -> Result<PrivateModel, LearnError> {
     let Prepared { problem, feature_bound, constant, columns, plan, budget, because, as_printed } = prepared;
+    let (mut table, mut encoding, mut source) = (table, encoding, Secure::from_os()?);
+    if plan.tighten().is_some() {
+        // An interrupted run would count again.
+        if journal.keeps() {
+            return Err(LearnError::NoProof("checkpoints of a run that looks for ranges"));
+        }
+        let (size, width) = (problem.size(table.rows), table.columns);
+        if problem.neighbours() != Neighbours::ReplaceOne && table.rows > size {
+            table.features.truncate(size * width);
+            table.targets.truncate(size);
+            table.rows = size;
+        }
+        let mechanism = Mechanism::calibrate(problem, plan, table.rows, columns, budget)?;
+        if let Some(ranges) = mechanism.ranges() {
+            encoding = tighten(&mut table, &encoding, &ranges, &mut source)?;
+        }
+    }
     let in_records = if columns > table.columns { constant } else { 0.0 };
     let records = records(problem, table, feature_bound, in_records)?;
     let (mut parameters, certificate) =
-        train_with(problem, plan, budget, records, Secure::from_os()?, journal)?.into_parts();
+        train_with(problem, plan, budget, records, source, journal)?.into_parts();
     if constant == 0.0 && plan.algorithm() == PlanKind::Moments {
         // Without an intercept the one that was solved for is left out.
         parameters.truncate(columns);

@@ -6,12 +6,15 @@ mod moments;
 mod online;
 mod output;
 pub(crate) mod path;
+mod ranges;
 mod sampled;
 
 pub use gradients::Gradients;
 pub use moments::Moments;
 pub use online::Online;
 pub use output::{Output, Phase};
+pub(crate) use ranges::BINS;
+pub use ranges::Ranges;
 pub use sampled::Sampled;
 pub(crate) use sampled::event as sampled_event;
 
@@ -56,6 +59,9 @@ impl Mechanism {
         if problem.neighbours() != Neighbours::ReplaceOne && !whole_table {
             return Err(LearnError::NoProof("tables of secret size under this algorithm"));
         }
+        if plan.tighten().is_some() && !(whole_table && plan.law() == Law::Gaussian) {
+            return Err(LearnError::NoProof("tighter ranges under this algorithm and noise"));
+        }
         let public = Public { problem, plan, records, features, budget };
         Ok(match plan.algorithm() {
             PlanKind::NoisyGd => Self::Gradients(Gradients::calibrate(public)?),
@@ -64,6 +70,11 @@ impl Mechanism {
             PlanKind::Moments => Self::Moments(Moments::calibrate(public)?),
             _ => Self::Output(Output::calibrate(public)?),
         })
+    }
+
+    /// The release that looks for tighter ranges, if there is one.
+    pub fn ranges(&self) -> Option<Ranges> {
+        self.common().ranges
     }
 
     /// What every kind states.
@@ -124,6 +135,15 @@ impl Public {
         })
     }
 
+    /// The ratio of each of so many releases, after what looking for ranges takes.
+    pub(crate) fn ratio(&self, for_data: Budget, releases: f64) -> Result<f64, LearnError> {
+        let whole = self.plan.law().ratio(for_data, releases)?;
+        Ok(match self.plan.tighten() {
+            Some(tighten) => down_by(whole * (1.0 - tighten.share).sqrt(), 4.0),
+            None => whole,
+        })
+    }
+
     /// Coordinates of a release.
     pub(crate) fn coordinates(&self) -> usize {
         packing::coordinates(self.problem, self.features)
@@ -136,6 +156,8 @@ pub(crate) struct Common {
     pub(crate) public: Public,
     /// The part of δ set aside for the samplers.
     pub(crate) sampler_delta: f64,
+    /// What is released before, to find tighter ranges.
+    pub(crate) ranges: Option<Ranges>,
 }
 
 impl Common {
@@ -144,7 +166,8 @@ impl Common {
         let Public { problem, plan, records, budget, .. } = public;
         problem.gradient_sensitivity(0.0, records)?;
         plan.law().check(budget)?;
-        let sampler_delta = delta_share(budget.epsilon.get(), samples);
+        let counts = plan.tighten().map_or(0, |tighten| tighten.columns * ranges::BINS);
+        let sampler_delta = delta_share(budget.epsilon.get(), samples + counts as f64);
         let left = down_by(budget.delta.get() - sampler_delta, 1.0);
         let delta =
             if plan.law() == Law::Laplace && sampler_delta <= 0.0 { budget.delta.get() } else { left };
@@ -152,7 +175,10 @@ impl Common {
         if delta == Delta::PURE && plan.law() != Law::Laplace {
             return Err(LearnError::DeltaTooSmall(budget));
         }
-        Ok((Self { public, sampler_delta }, Budget { epsilon: budget.epsilon, delta }))
+        let for_data = Budget { epsilon: budget.epsilon, delta };
+        let ranges =
+            plan.tighten().map(|tighten| Ranges::calibrate(tighten, records, for_data)).transpose()?;
+        Ok((Self { public, sampler_delta, ranges }, for_data))
     }
 }
 

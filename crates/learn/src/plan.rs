@@ -129,6 +129,17 @@ pub struct Plan {
     order: Order,
     expected_pairs: Option<f64>,
     constant_noise: bool,
+    tighten: Option<Tighten>,
+}
+
+/// A first release that looks for tighter ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tighten {
+    /// The part of μ² that it gets.
+    pub share: f64,
+    /// Of how many columns.
+    pub columns: usize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -145,6 +156,8 @@ struct RawPlan {
     expected_pairs: Option<f64>,
     #[serde(default, skip_serializing_if = "is_false")]
     constant_noise: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tighten: Option<Tighten>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
@@ -159,6 +172,10 @@ impl TryFrom<RawPlan> for Plan {
             .with_law(raw.law)
             .with_order(raw.order.unwrap_or_default());
         let plan = if raw.constant_noise { plan.with_constant_noise() } else { plan };
+        let plan = match raw.tighten {
+            Some(tighten) => plan.with_tighter_ranges(tighten)?,
+            None => plan,
+        };
         match raw.expected_pairs {
             Some(pairs) => plan.with_expected_pairs(pairs),
             None => Ok(plan),
@@ -168,9 +185,19 @@ impl TryFrom<RawPlan> for Plan {
 
 impl From<Plan> for RawPlan {
     fn from(plan: Plan) -> Self {
-        let Plan { algorithm, steps, step_size, average, law, order, expected_pairs, constant_noise } = plan;
+        let Plan {
+            algorithm,
+            steps,
+            step_size,
+            average,
+            law,
+            order,
+            expected_pairs,
+            constant_noise,
+            tighten,
+        } = plan;
         let order = algorithm.has_order().then_some(order);
-        Self { algorithm, steps, step_size, average, law, order, expected_pairs, constant_noise }
+        Self { algorithm, steps, step_size, average, law, order, expected_pairs, constant_noise, tighten }
     }
 }
 
@@ -193,8 +220,8 @@ impl Plan {
             return Err(LearnError::Plan { what: "the step size", range, value: step_size });
         }
         let (law, order) = (Law::default(), Order::default());
-        let (expected_pairs, constant_noise) = (None, false);
-        Ok(Self { algorithm, steps, step_size, average, law, order, expected_pairs, constant_noise })
+        let (expected_pairs, constant_noise, tighten) = (None, false, None);
+        Ok(Self { algorithm, steps, step_size, average, law, order, expected_pairs, constant_noise, tighten })
     }
 
     /// The same with another noise.
@@ -227,6 +254,23 @@ impl Plan {
     #[must_use]
     pub fn with_constant_noise(self) -> Self {
         Self { constant_noise: true, ..self }
+    }
+
+    /// The same after a release that looks for tighter ranges, for algorithms that look at the whole table.
+    ///
+    /// # Errors
+    /// [`LearnError::Plan`] unless the share is between 0 and 1.
+    pub fn with_tighter_ranges(self, tighten: Tighten) -> Result<Self, LearnError> {
+        if tighten.share > 0.0 && tighten.share < 1.0 {
+            return Ok(Self { tighten: Some(tighten), ..self });
+        }
+        let range = "between 0 and 1";
+        Err(LearnError::Plan { what: "the share of the budget for ranges", range, value: tighten.share })
+    }
+
+    /// The release that looks for tighter ranges, if there is one.
+    pub fn tighten(&self) -> Option<Tighten> {
+        self.tighten
     }
 
     /// Whether every step has the same noise.

@@ -6,7 +6,7 @@ mod auto;
 pub(crate) use auto::clarity;
 
 use crate::literal::{AsPrinted, Paper, as_printed};
-use crate::{Average, Law, LearnError, Order, Plan, PlanKind, Shuffle, Task};
+use crate::{Average, Law, LearnError, Order, Plan, PlanKind, Shuffle, Task, Tighten};
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::{
     Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
@@ -95,6 +95,8 @@ pub struct Settings {
     pub loss: Option<LossKind>,
     /// Exponent of the q-losses.
     pub q: f64,
+    /// What share of records is positive, as far as is publicly known; a guess will do.
+    pub positive_rate: Option<f64>,
     /// For rankers: of what; pairs unless said or, without an algorithm, by public facts.
     pub risk: Option<Risk>,
     /// Whether the last weight goes with a constant; for losses of records unless said.
@@ -125,6 +127,10 @@ pub struct Settings {
     pub shuffle: Shuffle,
     /// Their seed; drawn afresh unless said. It is public, in the certificate, and never reaches the noise.
     pub order_seed: Option<u64>,
+    /// The part of the budget (of μ²) that goes into looking for ranges tighter than the public ones.
+    pub range_share: Option<f64>,
+    /// How many features are numbers with a range; all unless said.
+    pub numeric_features: Option<usize>,
     /// The most records, if their number is secret: the guarantee is then for adding or removing one, not for replacing it.
     pub max_records: Option<usize>,
     /// Whose noise.
@@ -140,6 +146,7 @@ impl Default for Settings {
             algorithm: None,
             loss: None,
             q: 1.5,
+            positive_rate: None,
             risk: None,
             intercept: None,
             ridge: 0.0,
@@ -155,6 +162,8 @@ impl Default for Settings {
             expected_pairs: None,
             shuffle: Shuffle::Reshuffled,
             order_seed: None,
+            range_share: None,
+            numeric_features: None,
             max_records: None,
             calibration: Calibration::Certified,
             paper: None,
@@ -305,6 +314,8 @@ impl Settings {
         )?;
         let law = match self.mechanism {
             Some(law) => law,
+            // Whose ratios compose with those of the counts.
+            None if self.range_share.is_some() => Law::Gaussian,
             None if algorithm == PlanKind::NoisyGd => {
                 Law::quietest(budget, f64::from(steps), crate::packing::coordinates(problem, columns))?
             }
@@ -320,6 +331,13 @@ impl Settings {
         }
         if let Some(pairs) = self.expected_pairs {
             plan = plan.with_expected_pairs(pairs)?;
+        }
+        if let Some(share) = self.range_share {
+            if self.calibration == Calibration::Literal {
+                return Err(LearnError::NoProof("tighter ranges with a paper's noise"));
+            }
+            let columns = self.numeric_features.unwrap_or(features);
+            plan = plan.with_tighter_ranges(Tighten { share, columns })?;
         }
         let prepared = Prepared {
             problem,

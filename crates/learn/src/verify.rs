@@ -77,6 +77,11 @@ pub fn verify(model: &PrivateModel) -> Verdict {
             "κ = the model's bound, or √(bound² + constant²) with a constant",
             feature_bound(model),
         ),
+        (
+            "ranges",
+            "Δ = √(2·columns) and σ = Δ/(m − rounding) for noisy counts, if there are any",
+            ranges(certificate),
+        ),
         ("score bound", "the largest score is κB", score_bound(certificate)),
         ("model", "‖w‖ ≤ B", model_norm(model)),
         ("plan", "the plan that trained is the one that was certified", plan(model)),
@@ -175,6 +180,27 @@ fn feature_bound(model: &PrivateModel) -> Result<(), String> {
     covers("κ", kappa, (bound * bound + constant * constant).sqrt(), TOLERANCE)
 }
 
+/// Counts in bins: a replaced record changes two of each column by 1.
+fn ranges(certificate: &Certificate) -> Result<(), String> {
+    let Some(ranges) = certificate.ranges else { return Ok(()) };
+    let fits = matches!(certificate.released, Released::Gradients { .. } | Released::Moments { .. })
+        && law(certificate) == Some(Law::Gaussian)
+        && ranges.bins == 52
+        && ranges.columns > 0;
+    if !fits {
+        return Err("no proof for such counts".into());
+    }
+    let bits = f64::from(ranges.lattice_bits);
+    let most = certificate.records as f64 * ranges.ratio / ranges.sensitivity;
+    if !((16.0..=30.0).contains(&bits) && most <= (46.0 - bits).exp2() * (1.0 + TOLERANCE)) {
+        return Err(format!("{bits} bits for counts up to {most:e} σ"));
+    }
+    let rounding =
+        (ranges.columns as f64 * ranges.bins as f64).sqrt() * (1.0 + 2.0_f64.powi(-7)) * (-bits).exp2();
+    covers("Δ", ranges.sensitivity, (2.0 * ranges.columns as f64).sqrt(), TOLERANCE)?;
+    covers("σ", ranges.sigma, ranges.sensitivity / (ranges.ratio - rounding), TOLERANCE)
+}
+
 fn score_bound(certificate: &Certificate) -> Result<(), String> {
     let expected = certificate.problem.feature_bound() * certificate.problem.domain().radius();
     match certificate.score_bound {
@@ -209,7 +235,8 @@ fn sampler(certificate: &Certificate, law: Law) -> Result<(), String> {
         Released::Output { phases, .. } => phases.len() as f64 * each,
         Released::Moments { .. } => each,
     };
-    let expected = (1.0 + certificate.claim.epsilon.exp()) * samples * 2.0_f64.powi(-100);
+    let counts = certificate.ranges.map_or(0.0, |ranges| ranges.columns as f64 * ranges.bins as f64);
+    let expected = (1.0 + certificate.claim.epsilon.exp()) * (samples + counts) * 2.0_f64.powi(-100);
     close("δ_s", certificate.sampler_delta, expected, TOLERANCE)
 }
 
@@ -218,6 +245,7 @@ fn plan(model: &PrivateModel) -> Result<(), String> {
     let same_ridge = model.ridge.to_bits() == certificate.problem.ridge().to_bits();
     let agrees = plan.algorithm() == certificate.algorithm
         && plan.law().name() == certificate.noise
+        && plan.tighten().map(|t| t.columns) == certificate.ranges.map(|r| r.columns)
         && match &certificate.released {
             Released::Gradients { steps, .. } => *steps == plan.steps(),
             Released::SampledGradients { steps, sampling, .. } => {
@@ -305,7 +333,8 @@ const COMPOSITION: &str =
 fn composition(certificate: &Certificate, law: Law, steps: u32, ratio: f64) -> Result<(), String> {
     let claim = &certificate.claim;
     if law == Law::Gaussian {
-        let total = ratio * f64::from(steps).sqrt();
+        let before = certificate.ranges.map_or(0.0, |ranges| ranges.ratio);
+        let total = (before * before + ratio * ratio * f64::from(steps)).sqrt();
         let delta = gaussian_delta(claim.epsilon, total).map_err(|error| error.to_string())?;
         return close("δ", claim.delta, delta + certificate.sampler_delta, DELTA_TOLERANCE);
     }

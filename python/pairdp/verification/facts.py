@@ -32,7 +32,7 @@ class Facts:
 
     def __init__(self, document: dict[str, Any]) -> None:
         keys = "format claim records features parameters problem score_bound algorithm noise lattice_bits"
-        self.certificate = fields(document["certificate"], keys + " sampler_delta released")
+        self.certificate = fields(document["certificate"], keys + " sampler_delta released", "ranges")
         claim = fields(self.certificate["claim"], "epsilon delta adjacency")
         self.problem = Problem.read(self.certificate["problem"])
         for found, known in (
@@ -49,10 +49,13 @@ class Facts:
         self.bits = int(number(self.certificate["lattice_bits"]))
         self.sampler_delta = number(self.certificate["sampler_delta"])
         self.released = dict(self.certificate["released"])
+        self.ranges = None
+        if "ranges" in self.certificate:
+            self.ranges = fields(self.certificate["ranges"], "columns bins sensitivity ratio lattice_bits sigma")
         require(KINDS[self.algorithm] == self.released["kind"], f"{self.algorithm} does not release this")
         self.predictor = fields(document["predictor"], "task encoding label feature_bound parameters", "constant")
         self.constant = number(self.predictor.get("constant", 0.0))
-        optional = "order expected_pairs constant_noise"
+        optional = "order expected_pairs constant_noise tighten"
         self.plan = fields(document["training"], "algorithm steps step_size average law", optional)
         self.trained_ridge = document["ridge"]
 
@@ -62,6 +65,7 @@ class Facts:
             ("claim", "ε > 0 and 0 < δ < 1, or δ = 0 for Laplace noise", self._claim),
             ("sizes", "n ≥ 2; features, parameters and released coordinates agree", self._sizes),
             ("bounds", "κ is the model's bound, or √(bound² + constant²), the largest score is κB, ‖w‖ ≤ B", self._bounds),
+            ("ranges", "Δ = √(2·columns), σ = Δ/(m − rounding) for noisy counts, if there are any", self._ranges),
             ("plan", "the plan that trained is the one that was certified", self._plan),
             ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", self._sampler),
         ]
@@ -133,6 +137,21 @@ class Facts:
         norm = float(np.linalg.norm(np.array(self.predictor["parameters"], dtype=np.float64)))
         require(norm <= radius * (1.0 + EXCESS), f"‖w‖ is {norm}, B is {radius}")
 
+    def _ranges(self) -> None:
+        counted = self.plan["tighten"]["columns"] if "tighten" in self.plan else None
+        require(counted == (None if self.ranges is None else self.ranges["columns"]), f"{counted} columns in the plan")
+        if self.ranges is None:
+            return
+        columns, bins = int(number(self.ranges["columns"])), int(number(self.ranges["bins"]))
+        bits, ratio = int(number(self.ranges["lattice_bits"])), number(self.ranges["ratio"])
+        proved = self.released["kind"] in ("gradients", "moments") and self.law == "gaussian"
+        require(proved and bins == 52 and columns > 0 and 16 <= bits <= 30, "no proof for such counts")
+        require(self.n * ratio / self.ranges["sensitivity"] <= 2.0 ** (46 - bits) * (1.0 + EXCESS), "a coarse lattice")
+        # A replaced record leaves a bin of each column and enters another.
+        covers("Δ", self.ranges["sensitivity"], math.sqrt(2.0 * columns))
+        rounding = math.sqrt(columns * bins) * (1.0 + 2.0**-7) / 2.0**bits
+        covers("σ", self.ranges["sigma"], self.ranges["sensitivity"] / (ratio - rounding))
+
     def _plan(self) -> None:
         plan, released = self.plan, self.released
         stated = {"algorithm": self.algorithm, "law": self.law, "steps": released.get("steps", 1)}
@@ -156,7 +175,8 @@ class Facts:
         # The number of sampled pairs is a sample too.
         each += self.released["kind"] == "sampled-gradients"
         releases = len(self.released["phases"]) if self.released["kind"] == "output" else self.released.get("steps", 1)
-        expected = (1.0 + math.exp(self.epsilon)) * releases * each * 2.0**-100
+        counts = 0 if self.ranges is None else self.ranges["columns"] * self.ranges["bins"]
+        expected = (1.0 + math.exp(self.epsilon)) * (releases * each + counts) * 2.0**-100
         enough = abs(self.sampler_delta - expected) <= EXCESS * expected
         require(enough, f"δ_s is {self.sampler_delta}, derived {expected}")
 
@@ -178,7 +198,8 @@ class Facts:
         ratio = self.released["ratio"]
         require(ratio > 0.0 and self.delta >= self.sampler_delta, "δ is less than the samplers cost")
         if self.law == "gaussian":
-            delta = gaussian_delta(self.epsilon, ratio * math.sqrt(steps)) + self.sampler_delta
+            before = 0.0 if self.ranges is None else self.ranges["ratio"]
+            delta = gaussian_delta(self.epsilon, math.hypot(before, ratio * math.sqrt(steps))) + self.sampler_delta
             enough = delta * (1.0 - 1e-9) <= self.delta <= delta * (1.0 + 1e-7)
             require(enough, f"δ is {self.delta}, derived {delta}")
         else:

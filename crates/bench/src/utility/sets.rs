@@ -4,18 +4,21 @@ use anyhow::{Context, Result};
 use pairdp_data::{Encoding, LabelUse, Schema, Table};
 use pairdp_learn::Task;
 use pairdp_noise::{Replay, Source};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// A table to split.
 pub(super) struct Entry {
     /// The file's name without its ending, or a simulation's.
-    pub(super) name: &'static str,
+    pub(super) name: Cow<'static, str>,
     /// Records to train on; 0 for four fifths.
     pub(super) train: usize,
     /// δ = n^−power.
     pub(super) power: i32,
     pub(super) tasks: &'static [Task],
+    /// The share of positive records, as public descriptions have it.
+    pub(super) positive_rate: Option<f64>,
     source: From,
 }
 
@@ -30,6 +33,8 @@ enum From {
     Linear(usize),
     /// Two classes that differ in one direction of so many.
     OneDirection(usize),
+    /// Nothing is known but that numbers are below a million: tighter ranges are found in private.
+    Unknown,
 }
 
 const RANKED: &[Task] = &[Task::Ranking];
@@ -37,50 +42,64 @@ const ALL: &[Task] = &[Task::Ranking, Task::Classification, Task::Metric];
 
 pub(super) const SETS: [Entry; 13] = [
     Entry {
-        name: "pima",
+        name: Cow::Borrowed("pima"),
+        positive_rate: Some(0.35),
         train: 256,
         power: 1,
         tasks: ALL,
         source: From::Schema(include_str!("../../schemas/pima.schema.toml")),
     },
     Entry {
-        name: "debrecen",
+        name: Cow::Borrowed("debrecen"),
+        positive_rate: Some(0.53),
         train: 256,
         power: 1,
         tasks: ALL,
         source: From::Schema(include_str!("../../schemas/debrecen.schema.toml")),
     },
     Entry {
-        name: "breast_cancer_wdbc",
+        name: Cow::Borrowed("breast_cancer_wdbc"),
+        positive_rate: Some(0.37),
         train: 398,
         power: 2,
         tasks: ALL,
         source: From::Schema(include_str!("../../schemas/breast_cancer_wdbc.schema.toml")),
     },
-    Entry { name: "rare-positives", train: 5000, power: 2, tasks: RANKED, source: From::Ranked(25_000, 5.2) },
     Entry {
-        name: "hundred-thousand",
+        name: Cow::Borrowed("rare-positives"),
+        positive_rate: Some(0.028),
+        train: 5000,
+        power: 2,
+        tasks: RANKED,
+        source: From::Ranked(25_000, 5.2),
+    },
+    Entry {
+        name: Cow::Borrowed("hundred-thousand"),
+        positive_rate: Some(0.15),
         train: 100_000,
         power: 2,
         tasks: RANKED,
         source: From::Ranked(120_000, 2.7),
     },
     Entry {
-        name: "linear-targets",
+        name: Cow::Borrowed("linear-targets"),
+        positive_rate: None,
         train: 2000,
         power: 2,
         tasks: &[Task::Regression],
         source: From::Linear(12_000),
     },
     Entry {
-        name: "one-direction-1000",
+        name: Cow::Borrowed("one-direction-1000"),
+        positive_rate: None,
         train: 1000,
         power: 2,
         tasks: &[Task::Metric],
         source: From::OneDirection(10),
     },
     Entry {
-        name: "one-direction-4000",
+        name: Cow::Borrowed("one-direction-4000"),
+        positive_rate: None,
         train: 4000,
         power: 2,
         tasks: &[Task::Metric],
@@ -88,7 +107,8 @@ pub(super) const SETS: [Entry; 13] = [
     },
     // Shares of words and characters in percent, and lengths of runs of capitals.
     Entry {
-        name: "spambase",
+        name: Cow::Borrowed("spambase"),
+        positive_rate: Some(0.39),
         train: 0,
         power: 2,
         tasks: &[Task::Ranking, Task::Classification],
@@ -107,16 +127,25 @@ pub(super) const SETS: [Entry; 13] = [
     },
     // Standardised by those who published it.
     Entry {
-        name: "mammography",
+        name: Cow::Borrowed("mammography"),
+        positive_rate: Some(0.023),
         train: 0,
         power: 2,
         tasks: RANKED,
         source: From::Ranges(&[("*", -3.0, 3.0)]),
     },
     // Indicators are 0 or 1: this range keeps them so.
-    Entry { name: "a9a", train: 0, power: 2, tasks: RANKED, source: From::Ranges(&[("*", -1.0, 1.0)]) },
     Entry {
-        name: "adult",
+        name: Cow::Borrowed("a9a"),
+        positive_rate: Some(0.24),
+        train: 0,
+        power: 2,
+        tasks: RANKED,
+        source: From::Ranges(&[("*", -1.0, 1.0)]),
+    },
+    Entry {
+        name: Cow::Borrowed("adult"),
+        positive_rate: Some(0.24),
         train: 0,
         power: 2,
         tasks: &[Task::Ranking, Task::Classification],
@@ -132,7 +161,8 @@ pub(super) const SETS: [Entry; 13] = [
     },
     // Two days in seconds, an amount, and principal components.
     Entry {
-        name: "credit_fraud",
+        name: Cow::Borrowed("credit_fraud"),
+        positive_rate: Some(0.0017),
         train: 0,
         power: 2,
         tasks: RANKED,
@@ -140,7 +170,28 @@ pub(super) const SETS: [Entry; 13] = [
     },
 ];
 
+/// What could be a number.
+const WIDE: &[(&str, f64, f64)] = &[("*", -1e6, 1e6)];
+
 impl Entry {
+    /// A file that is not in the list.
+    pub(super) fn unknown(name: &str) -> Self {
+        Self {
+            name: Cow::Owned(name.to_owned()),
+            train: 0,
+            power: 2,
+            tasks: RANKED,
+            positive_rate: None,
+            source: From::Unknown,
+        }
+    }
+
+    /// Whether ranges have to be found.
+    pub(super) fn is_wide(&self, folder: Option<&Path>) -> bool {
+        let beside = folder.map(|folder| folder.join(format!("{}.schema.toml", self.name)));
+        matches!(self.source, From::Unknown) && !beside.is_some_and(|path| path.is_file())
+    }
+
     /// The encoded table, if its file is there.
     pub(super) fn load(&self, folder: Option<&Path>) -> Result<Option<Table>> {
         match self.source {
@@ -156,6 +207,9 @@ impl Entry {
         let schema = match (beside, &self.source) {
             (Some(path), _) if path.is_file() => Schema::read(&path)?,
             (_, From::Schema(text)) => Schema::parse(text).map_err(anyhow::Error::msg)?,
+            (_, From::Unknown) => {
+                Schema::parse(&schema(&Table::header(&data)?, WIDE)).map_err(anyhow::Error::msg)?
+            }
             (_, From::Ranges(ranges)) => {
                 Schema::parse(&schema(&Table::header(&data)?, ranges)).map_err(anyhow::Error::msg)?
             }
@@ -259,6 +313,30 @@ pub(super) fn part(table: &Table, chosen: &[usize]) -> Table {
         targets: chosen.iter().map(|&i| table.targets[i]).collect(),
         rows: chosen.len(),
     }
+}
+
+/// The same with every column mapped to [−1, 1] by its own least and largest value: for models without privacy only.
+pub(super) fn scaled(table: &Table) -> Table {
+    let d = table.columns;
+    let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
+    for row in table.features.chunks_exact(d) {
+        for (k, value) in row.iter().enumerate() {
+            if *value < low[k] {
+                low[k] = *value;
+            }
+            if *value > high[k] {
+                high[k] = *value;
+            }
+        }
+    }
+    let mut scaled = part(table, &(0..table.rows).collect::<Vec<_>>());
+    for row in scaled.features.chunks_exact_mut(d) {
+        for (k, value) in row.iter_mut().enumerate() {
+            let half = (high[k] - low[k]) / 2.0;
+            *value = if half > 0.0 { (*value - f64::midpoint(low[k], high[k])) / half } else { 0.0 };
+        }
+    }
+    scaled
 }
 
 /// Rules that leave an encoded table as it is.

@@ -30,6 +30,9 @@ pub(crate) struct Tuning {
     /// Exponent of the q-hinge and q-norm losses, between 1 and 2
     #[arg(long, value_name = "Q", default_value_t = 1.5, allow_negative_numbers = true)]
     pub(crate) q: f64,
+    /// A public guess of the share of positive records, which helps --algorithm auto
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub(crate) positive_rate: Option<f64>,
     /// Rankers: minimise the loss of pairs, or of single records, which stands in for it where noise decides [default: pairs,
     /// or with --algorithm auto by n, the number of features and the budget]
     #[arg(long, value_name = "OF", value_parser = named::<Risk>(&["pairs", "records"]))]
@@ -50,6 +53,10 @@ pub(crate) struct Tuning {
     /// They stay within this norm [default: 20; 3 for losses that grow steeper; 10 for metrics]
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     pub(crate) radius: Option<f64>,
+    /// Spend this share of the budget on finding tighter ranges of the numeric columns within the schema's (noisy-gd and
+    /// moments)
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub(crate) range_share: Option<f64>,
     /// The number of records is secret, and at most this: the guarantee is for adding or removing a record instead of
     /// replacing it, and records beyond are not looked at (noisy-gd and moments)
     #[arg(long, value_name = "N")]
@@ -138,9 +145,12 @@ impl Tuning {
             },
             loss: self.loss,
             q: self.q,
+            positive_rate: self.positive_rate,
             risk: self.risk,
             intercept: self.no_intercept.then_some(false),
             max_records: self.max_records,
+            range_share: self.range_share,
+            numeric_features: None,
             ridge: self.ridge,
             feature_bound: self.feature_bound,
             domain: self.domain,

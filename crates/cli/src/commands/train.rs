@@ -108,7 +108,8 @@ pub(crate) fn train_file(
     let encoding = Encoding::of(schema);
     let features = encoding.dimension();
     let order_seed = settings.order_seed.or(journal.order_seed()?);
-    let settings = Settings { order_seed, ..settings.clone() };
+    let numeric_features = Some(encoding.numeric());
+    let settings = Settings { order_seed, numeric_features, ..settings.clone() };
     // With a ledger the plan is made, and paid for, before the table is read; without one n comes from the table.
     let mut paid_for = None;
     let cap = settings.max_records;

@@ -1,11 +1,11 @@
 //! What the accountant and a ledger are told about a run.
 
-use super::{Mechanism, Public, sampled};
+use super::{Mechanism, Public, Ranges, sampled};
 use crate::{Certificate, Law, LearnError, Released};
 use pairdp_accountant::event::{AdjacencyKind, Event, Release, Sampling};
 use pairdp_pairwise::{Neighbours, Problem};
 use pairdp_units::Delta;
-use pairdp_units::directed::down;
+use pairdp_units::directed::{down, up_by};
 
 impl Mechanism {
     /// The algorithm's name, for a ledger's history.
@@ -25,12 +25,14 @@ impl Mechanism {
         let Public { problem, plan, .. } = self.common().public;
         let (kind, law) = (adjacency(problem), plan.law());
         let event = match self {
-            Self::Gradients(gradients) => plain(kind, law, gradients.ratio(), gradients.steps())?,
+            Self::Gradients(gradients) => {
+                with_ranges(self.ranges(), kind, law, gradients.ratio(), gradients.steps())?
+            }
             Self::Sampled(run) => sampled::event(run.sampling(), run.steps(), run.noise_multiplier())?,
             Self::Online(online) => plain(kind, law, online.ratio(), 1)?,
             // Phases are about disjoint parts: one ratio covers all.
             Self::Output(output) => plain(kind, law, output.ratio(), 1)?,
-            Self::Moments(moments) => plain(kind, law, moments.ratio(), 1)?,
+            Self::Moments(moments) => with_ranges(self.ranges(), kind, law, moments.ratio(), 1)?,
         };
         Ok((event, Delta::new(self.common().sampler_delta)?))
     }
@@ -46,13 +48,12 @@ impl Certificate {
         let law = law.ok_or(LearnError::NoProof("this noise"))?;
         let kind = adjacency(self.problem);
         match self.released {
-            Released::Gradients { steps, ratio, .. } => plain(kind, law, ratio, steps),
+            Released::Gradients { steps, ratio, .. } => with_ranges(self.ranges, kind, law, ratio, steps),
+            Released::Moments { ratio, .. } => with_ranges(self.ranges, kind, law, ratio, 1),
             Released::SampledGradients { steps, sampling, noise_multiplier, .. } => {
                 sampled::event(sampling, steps, noise_multiplier)
             }
-            Released::Online { ratio, .. }
-            | Released::Output { ratio, .. }
-            | Released::Moments { ratio, .. } => plain(kind, law, ratio, 1),
+            Released::Online { ratio, .. } | Released::Output { ratio, .. } => plain(kind, law, ratio, 1),
         }
     }
 }
@@ -62,6 +63,23 @@ fn adjacency(problem: Problem) -> AdjacencyKind {
     match problem.neighbours() {
         Neighbours::ReplaceOne => AdjacencyKind::ReplaceOne,
         Neighbours::AddRemoveOne { .. } => AdjacencyKind::AddRemoveOne,
+    }
+}
+
+/// The same after counts of ranges: Gaussian releases are together as one whose squared ratio is the sum of theirs.
+fn with_ranges(
+    ranges: Option<Ranges>,
+    kind: AdjacencyKind,
+    law: Law,
+    ratio: f64,
+    steps: u32,
+) -> Result<Event, LearnError> {
+    match ranges {
+        None => plain(kind, law, ratio, steps),
+        Some(Ranges { ratio: first, .. }) => {
+            let together = up_by((first * first + f64::from(steps) * ratio * ratio).sqrt(), 4.0);
+            plain(kind, law, together, 1)
+        }
     }
 }
 

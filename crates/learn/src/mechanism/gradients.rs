@@ -28,7 +28,7 @@ impl Gradients {
         let (p, law) = (public.coordinates(), plan.law());
         let releases = f64::from(plan.steps());
         let (common, for_data) = Common::new(public, releases * law.samples(p))?;
-        let ratio = law.ratio(for_data, releases)?;
+        let ratio = public.ratio(for_data, releases)?;
         // The largest gradient in units of σ = Δ/m. Its share of Δ does not depend on where it is taken.
         let reach = problem.gradient_norm_bound(0.0, records) / public.gradient_sensitivity(0.0)?;
         let lattice_bits = lattice::bits_for(up_by(reach * ratio / law.reach(p), 8.0))?;

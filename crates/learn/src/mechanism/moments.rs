@@ -36,7 +36,7 @@ impl Moments {
         let weights = Weights::suggested(law == Law::Gaussian || Task::of(problem) == Task::Regression);
         let p = weights.coordinates(features);
         let (common, for_data) = Common::new(public, law.samples(p))?;
-        let ratio = law.ratio(for_data, 1.0)?;
+        let ratio = public.ratio(for_data, 1.0)?;
         let sensitivity = moments::sensitivity(weights, kappa, records)?.get();
         let error = moments::error_bound(weights, kappa, records);
         let distance = up_by(sensitivity + 2.0 * error, 2.0);

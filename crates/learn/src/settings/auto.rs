@@ -48,22 +48,33 @@ impl Settings {
             let because = "a loss, steps or a step size were given, which a descent takes".to_owned();
             return Ok((with(PlanKind::NoisyGd, self.risk), Some(because)));
         }
-        let clarity = clarity(records, features, budget)?;
-        let (chosen, because) = if self.task == Task::Regression {
-            (with(PlanKind::Moments, self.risk), "least squares needs moments only".to_owned())
+        // Without a guess it could be anything, and for few positives a loss of records finds little.
+        let (p, known) = self.positive_rate.map_or((0.0, false), |rate| (rate, true));
+        if known && !(p > 0.0 && p < 1.0) {
+            let range = "between 0 and 1";
+            return Err(LearnError::Plan { what: "the positive rate", range, value: p });
+        }
+        let clarity = 4.0 * p * (1.0 - p) * clarity(records, features, budget)?;
+        let (algorithm, because) = if self.task == Task::Regression {
+            (PlanKind::Moments, "least squares needs moments only".to_owned())
         } else if budget.delta == Delta::PURE {
-            (with(PlanKind::Moments, self.risk), "for δ = 0 the noise of many steps adds up".to_owned())
+            (PlanKind::Moments, "for δ = 0 the noise of many steps adds up".to_owned())
         } else if features <= FEW {
-            (with(PlanKind::Moments, self.risk), format!("with {features} features moments say nearly all"))
+            (PlanKind::Moments, format!("with {features} features moments say nearly all"))
+        } else if !known {
+            let because =
+                "one release is the safe choice; a public guess of the positive rate may allow a better one";
+            (PlanKind::Moments, because.to_owned())
         } else if clarity < CLEAR {
             let because =
                 format!("the signal is about {clarity:.0} times the noise, too little for many steps");
-            (with(PlanKind::Moments, self.risk), because)
+            (PlanKind::Moments, because)
         } else {
-            let risk = self.risk.or((self.task == Task::Ranking).then_some(Risk::Records));
             let because = format!("the signal is about {clarity:.0} times the noise, enough for many steps");
-            (with(PlanKind::NoisyGd, risk), because)
+            (PlanKind::NoisyGd, because)
         };
+        let on_records = algorithm == PlanKind::NoisyGd && self.task == Task::Ranking;
+        let chosen = with(algorithm, self.risk.or(on_records.then_some(Risk::Records)));
         Ok((chosen, Some(because)))
     }
 
