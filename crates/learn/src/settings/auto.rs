@@ -31,8 +31,8 @@ impl Settings {
         features: usize,
         budget: Budget,
     ) -> Result<(Self, Option<String>), LearnError> {
-        const CLEAR: f64 = 150.0;
-        const FEW: usize = 10;
+        // How clear the signal must be for many steps, and with how many features they pay at all.
+        let (clear, few) = if self.task == Task::Classification { (60.0, 0) } else { (150.0, 10) };
         if self.algorithm.is_some() {
             return Ok((self.clone(), None));
         }
@@ -59,13 +59,13 @@ impl Settings {
             (PlanKind::Moments, "least squares needs moments only".to_owned())
         } else if budget.delta == Delta::PURE {
             (PlanKind::Moments, "for δ = 0 the noise of many steps adds up".to_owned())
-        } else if features <= FEW {
+        } else if features <= few {
             (PlanKind::Moments, format!("with {features} features moments say nearly all"))
         } else if !known {
             let because =
                 "one release is the safe choice; a public guess of the positive rate may allow a better one";
             (PlanKind::Moments, because.to_owned())
-        } else if clarity < CLEAR {
+        } else if clarity < clear {
             let because =
                 format!("the signal is about {clarity:.0} times the noise, too little for many steps");
             (PlanKind::Moments, because)
@@ -95,7 +95,10 @@ impl Settings {
         } else {
             "signal enough for a whole matrix".to_owned()
         };
+        let mut feature_bound = self.feature_bound;
         if of_weights < BETTER_THAN_EUCLIDEAN {
+            // Then at least nothing is cut off of the distance that is left.
+            feature_bound = feature_bound.or(Some((features as f64).sqrt()));
             let needed = (records as f64 * BETTER_THAN_EUCLIDEAN / of_weights / 100.0).ceil() * 100.0;
             let _ = write!(
                 because,
@@ -103,7 +106,8 @@ impl Settings {
                  budget"
             );
         }
-        Ok((Self { algorithm: Some(PlanKind::NoisyGd), domain, ..self.clone() }, Some(because)))
+        let algorithm = Some(PlanKind::NoisyGd);
+        Ok((Self { algorithm, domain, feature_bound, ..self.clone() }, Some(because)))
     }
 }
 
