@@ -102,11 +102,14 @@ fn cell(
 ) -> Result<()> {
     let mut random = Replay::from_seed(1);
     let contenders = contenders(task, n, entry.positive_rate, wide);
-    let for_ceiling = if wide { scaled(table) } else { part(table, &(0..table.rows).collect::<Vec<_>>()) };
+    let scaled_table = wide.then(|| scaled(table));
     let mut found = vec![Vec::with_capacity(splits); contenders.len()];
     let (mut ceilings, mut untrained) = (Vec::new(), Vec::new());
     let delta = (n as f64).powi(-entry.power);
-    for _ in 0..splits {
+    for split in 0..splits {
+        // Simulated populations are drawn anew.
+        let drawn = entry.drawn(split as u64);
+        let table = drawn.as_ref().unwrap_or(table);
         let order = shuffled(table.rows, &mut random);
         let (train, test) = order.split_at(n);
         let test = &test[..test.len().min(MOST_TESTED)];
@@ -123,7 +126,8 @@ fn cell(
             let identity = (0..d * d).map(|i| f64::from(u8::from(i % (d + 1) == 0))).collect();
             untrained.push(quality(&plain(task, d, 0.0, identity)?, &chosen, &rest)?);
         } else {
-            let (chosen, rest) = (part(&for_ceiling, train), part(&for_ceiling, test));
+            let whole = scaled_table.as_ref().unwrap_or(table);
+            let (chosen, rest) = (part(whole, train), part(whole, test));
             let w = if task == Task::Regression {
                 ceiling::least_squares(&chosen)
             } else {

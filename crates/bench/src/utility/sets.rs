@@ -194,13 +194,8 @@ impl Entry {
 
     /// The encoded table, if its file is there.
     pub(super) fn load(&self, folder: Option<&Path>) -> Result<Option<Table>> {
-        match self.source {
-            From::Ranked(rows, offset) => {
-                return Ok(Some(simulated(rows, |score, chance| 2.0 * score - offset + chance > 0.0)));
-            }
-            From::Linear(rows) => return Ok(Some(linear(rows))),
-            From::OneDirection(d) => return Ok(Some(one_direction(self.train + 2000, d))),
-            _ => {}
+        if let Some(table) = self.drawn(0) {
+            return Ok(Some(table));
         }
         let Some(data) = folder.and_then(|folder| self.file(folder)) else { return Ok(None) };
         let beside = folder.map(|folder| folder.join(format!("{}.schema.toml", self.name)));
@@ -216,6 +211,19 @@ impl Entry {
             _ => return Ok(None),
         };
         Ok(Some(Table::read(&data, &Encoding::of(&schema), LabelUse::Read(schema.label()))?))
+    }
+
+    /// A fresh draw from a simulated population; none for a file.
+    pub(super) fn drawn(&self, split: u64) -> Option<Table> {
+        let chance = || Chance(Replay::from_seed(1000 + split));
+        match self.source {
+            From::Ranked(rows, offset) => {
+                Some(simulated(rows, chance(), |score, chance| 2.0 * score - offset + chance > 0.0))
+            }
+            From::Linear(rows) => Some(linear(rows, chance())),
+            From::OneDirection(d) => Some(one_direction(self.train + 2000, d, chance())),
+            _ => None,
+        }
     }
 
     fn file(&self, folder: &Path) -> Option<PathBuf> {
@@ -254,10 +262,9 @@ impl Chance {
 
 /// Normal features scaled by 1/(1.2√d), d = 50, and labels from the score w·x of a w of norm 1 and a logistic variable: a
 /// positive one has the probability 1/(1 + exp(offset − 2w·x)).
-fn simulated(rows: usize, positive: impl Fn(f64, f64) -> bool) -> Table {
+fn simulated(rows: usize, mut chance: Chance, positive: impl Fn(f64, f64) -> bool) -> Table {
     const D: usize = 50;
-    let mut chance = Chance(Replay::from_seed(11));
-    let w = direction(&mut chance, D);
+    let w = direction(D);
     let mut table = Table { features: Vec::with_capacity(rows * D), columns: D, targets: Vec::new(), rows };
     for _ in 0..rows {
         let x: Vec<f64> = (0..D).map(|_| chance.normal()).collect();
@@ -270,10 +277,9 @@ fn simulated(rows: usize, positive: impl Fn(f64, f64) -> bool) -> Table {
 }
 
 /// Uniform features in ten columns, and half of a linear score plus noise as the target, within ±1 nearly always.
-fn linear(rows: usize) -> Table {
+fn linear(rows: usize, mut chance: Chance) -> Table {
     const D: usize = 10;
-    let mut chance = Chance(Replay::from_seed(12));
-    let w = direction(&mut chance, D);
+    let w = direction(D);
     let mut table = Table { features: Vec::with_capacity(rows * D), columns: D, targets: Vec::new(), rows };
     for _ in 0..rows {
         let x: Vec<f64> = (0..D).map(|_| 2.0 * chance.uniform() - 1.0).collect();
@@ -286,8 +292,7 @@ fn linear(rows: usize) -> Table {
 
 /// Uniform features, and classes by the sum of the first two with some noise: a metric that has learned which they are finds
 /// better neighbours than the Euclidean distance.
-fn one_direction(rows: usize, d: usize) -> Table {
-    let mut chance = Chance(Replay::from_seed(13));
+fn one_direction(rows: usize, d: usize, mut chance: Chance) -> Table {
     let mut table = Table { features: Vec::with_capacity(rows * d), columns: d, targets: Vec::new(), rows };
     for _ in 0..rows {
         let x: Vec<f64> = (0..d).map(|_| 2.0 * chance.uniform() - 1.0).collect();
@@ -298,7 +303,9 @@ fn one_direction(rows: usize, d: usize) -> Table {
     table
 }
 
-fn direction(chance: &mut Chance, d: usize) -> Vec<f64> {
+/// The same for every draw.
+fn direction(d: usize) -> Vec<f64> {
+    let mut chance = Chance(Replay::from_seed(11));
     let w: Vec<f64> = (0..d).map(|_| chance.normal()).collect();
     let length = w.iter().map(|v| v * v).sum::<f64>().sqrt();
     w.into_iter().map(|v| v / length).collect()

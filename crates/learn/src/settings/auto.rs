@@ -107,7 +107,7 @@ impl Settings {
             );
         }
         let algorithm = Some(PlanKind::NoisyGd);
-        Ok((Self { algorithm, domain, feature_bound, ..self.clone() }, Some(because)))
+        Ok((Self { algorithm, feature_bound, domain, ..self.clone() }, Some(because)))
     }
 }
 
