@@ -38,6 +38,14 @@ pub enum LearnError {
     /// A combination without a proof.
     #[error("there is no proved sensitivity for {0}")]
     NoProof(&'static str),
+    /// A measure that cannot be released.
+    #[error("how good a model for {task} is cannot be released privately: {because}")]
+    NoPrivateMeasure {
+        /// What the model is for.
+        task: &'static str,
+        /// Why not.
+        because: &'static str,
+    },
     /// An algorithm of pairs for a loss of single records.
     #[error("`{}` learns from pairs, and this loss is of single records", .0.name())]
     NeedsPairs(PlanKind),
@@ -134,6 +142,18 @@ pub enum LearnError {
 }
 
 impl Hint for LearnError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Unit(error) => error.code(),
+            Self::Problem(error) => error.code(),
+            Self::Accountant(error) => error.code(),
+            Self::Noise(error) => error.code(),
+            Self::Checkpoint | Self::Store(_) => "checkpoint",
+            Self::NoPrivateMeasure { .. } => "no-private-measure",
+            _ => "plan",
+        }
+    }
+
     fn hint(&self) -> Option<String> {
         match self {
             Self::Unit(error) => error.hint(),
@@ -146,6 +166,9 @@ impl Hint for LearnError {
             Self::NoProof(_) => Some("use `noisy-gd`, which needs none".into()),
             Self::NeedsPairs(_) | Self::NoHistory => {
                 Some("use `output-sgd` or `noisy-sgd`, which know both".into())
+            }
+            Self::NoPrivateMeasure { .. } => {
+                Some("evaluate it on public records, or keep the exact measure inside".into())
             }
             Self::FixedSteps { .. } => Some("leave the number of steps out".into()),
             Self::PathTooLong { .. } => {

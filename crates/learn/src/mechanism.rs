@@ -2,13 +2,16 @@
 
 mod event;
 mod gradients;
+mod loudness;
 mod moments;
 mod online;
 mod output;
 pub(crate) mod path;
 mod sampled;
 
+pub(crate) use event::plain as plain_event;
 pub use gradients::Gradients;
+pub use loudness::Loudness;
 pub use moments::Moments;
 pub use online::Online;
 pub use output::{Output, Phase};

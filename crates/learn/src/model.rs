@@ -152,6 +152,10 @@ pub enum ModelError {
 }
 
 impl Hint for ModelError {
+    fn code(&self) -> &'static str {
+        "model"
+    }
+
     fn hint(&self) -> Option<String> {
         match self {
             Self::Json(_) => Some("give a file that `pairdp train` wrote".into()),

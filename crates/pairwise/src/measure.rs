@@ -5,23 +5,39 @@ use crate::kernel::{metric_distances, same_class};
 /// The area under the ROC curve: the share of positive–negative pairs that are ranked correctly, ties counting
 /// half. `None` when a class is empty. O(n log n).
 pub fn auc(scores: &[f64], positive: &[bool]) -> Option<f64> {
-    let mut order: Vec<(f64, bool)> = scores.iter().copied().zip(positive.iter().copied()).collect();
-    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let positives = positive.iter().filter(|p| **p).count() as f64;
-    let negatives = scores.len() as f64 - positives;
-    if positives == 0.0 || negatives == 0.0 {
-        return None;
+    let Concordance { twice_right, positives, negatives } = Concordance::of(scores, positive);
+    let pairs = positives as f64 * negatives as f64;
+    (pairs > 0.0).then(|| twice_right as f64 / 2.0 / pairs)
+}
+
+/// How a score orders the pairs of a positive and a negative record, counted in whole numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Concordance {
+    /// Twice the number of pairs in the right order, a tie being half a pair.
+    pub twice_right: u128,
+    /// Positive records.
+    pub positives: usize,
+    /// Negative records.
+    pub negatives: usize,
+}
+
+impl Concordance {
+    /// Counts. Whether two records tie, and which comes first otherwise, depends on their two scores alone: −0 is 0, and what
+    /// is not a number has a place in the order, too.
+    pub fn of(scores: &[f64], positive: &[bool]) -> Self {
+        let mut order: Vec<(f64, bool)> =
+            scores.iter().map(|score| score + 0.0).zip(positive.iter().copied()).collect();
+        order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut twice_right, mut positives, mut negatives) = (0_u128, 0, 0);
+        for tie in order.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
+            let up = tie.iter().filter(|(_, positive)| *positive).count();
+            let down = tie.len() - up;
+            twice_right += up as u128 * (2 * negatives as u128 + down as u128);
+            positives += up;
+            negatives += down;
+        }
+        Self { twice_right, positives, negatives }
     }
-    let (mut correct, mut negatives_below) = (0.0, 0.0);
-    // −0 and 0 are equal scores although their order is total, so ties are found by ==.
-    #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
-    for tie in order.chunk_by(|a, b| a.0 == b.0) {
-        let up = tie.iter().filter(|(_, p)| *p).count() as f64;
-        let down = tie.len() as f64 - up;
-        correct += up * (negatives_below + 0.5 * down);
-        negatives_below += down;
-    }
-    Some(correct / (positives * negatives))
 }
 
 /// A point of the ROC curve.
