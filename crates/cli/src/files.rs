@@ -60,7 +60,15 @@ pub(crate) fn schema_beside(data: &Path) -> PathBuf {
 
 /// Reads the file of a private model.
 pub(crate) fn read_model(path: &Path) -> Result<PrivateModel, Failure> {
-    PrivateModel::from_json(&read(path)?).map_err(|error| Failure::about(path, &error))
+    let text = read(path)?;
+    if BaselineModel::from_json(&text).is_ok() {
+        return Err(Failure::coded(
+            "model",
+            format!("{}: the model was trained without privacy and has no certificate", path.display()),
+            "give a file that `pairdp train` wrote",
+        ));
+    }
+    PrivateModel::from_json(&text).map_err(|error| Failure::about(path, &error))
 }
 
 /// Reads what applies to rows from the file of any model.

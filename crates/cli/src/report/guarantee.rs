@@ -4,26 +4,27 @@ use super::html;
 use super::plot::{Axis, Plot};
 use crate::failure::Failure;
 use pairdp_accountant::calibrate::{TradeOff, trade_off};
-use pairdp_learn::Certificate;
-use pairdp_units::directed::smaller;
+use pairdp_learn::{Certificate, LearnError};
+use pairdp_units::directed::{smaller, up_by};
 use std::fmt::Write as _;
 
 /// False-positive rates of the table, in percent.
 const PERCENTS: [f64; 5] = [0.1, 1.0, 5.0, 10.0, 50.0];
 /// The one in the sentence.
 const SAID: usize = 1;
-/// Steps of the curve.
-const STEPS: u32 = 100;
+/// Steps of the curve, and its first rate, which stands for 0.
+const STEPS: u32 = 400;
+const SMALLEST: f64 = 1e-6;
 
 pub(super) fn section(certificate: &Certificate) -> Result<String, Failure> {
     let event = certificate.event()?;
-    let rates: Vec<f64> = (0..=STEPS).map(|k| f64::from(k) / f64::from(STEPS)).collect();
-    let named = PERCENTS.map(|percent| percent / 100.0);
-    let bound = |rates: &[f64]| -> Result<Vec<(f64, f64)>, Failure> {
-        let points = trade_off(&event, rates).map_err(pairdp_learn::LearnError::from)?;
-        Ok(points.iter().map(|point| (point.false_positive, hits(*point, certificate))).collect())
-    };
-    let (curve, named) = (bound(&rates)?, bound(&named)?);
+    let grid = (1..=STEPS).map(|k| f64::from(k) / f64::from(STEPS));
+    let rates: Vec<f64> =
+        PERCENTS.iter().map(|percent| percent / 100.0).chain([SMALLEST]).chain(grid).collect();
+    let points = trade_off(&event, &rates).map_err(LearnError::from)?;
+    let points: Vec<(f64, f64)> =
+        points.iter().map(|point| (point.false_positive, hits(*point, certificate.sampler_delta))).collect();
+    let (named, curve) = points.split_at(PERCENTS.len());
     let claim = &certificate.claim;
 
     let mut body = format!(
@@ -43,25 +44,28 @@ pub(super) fn section(certificate: &Certificate) -> Result<String, Failure> {
         Axis::linear("false-positive rate", 0.0, 1.0),
         Axis::linear("true-positive rate, at most", 0.0, 1.0),
     )
-    .area(&curve)
+    .area(curve)
     .line(&[(0.0, 0.0), (1.0, 1.0)], "faint")
-    .line(&curve, "main")
+    .line(curve, "main")
     .mark(named[SAID], &format!("{} % at {} %", percent_up(named[SAID].1), PERCENTS[SAID]));
     body += &html::figure(
         &plot.svg("Bound on the power of any test of membership"),
         "The trade-off curve of everything that was released, an upper bound from the accountant.",
     );
     body += "<table>\n<thead><tr><th>wrongly accused</th><th>found, at most</th></tr></thead>\n";
-    for (percent, (_, power)) in PERCENTS.iter().zip(&named) {
+    for (percent, (_, power)) in PERCENTS.iter().zip(named) {
         let _ = writeln!(body, "<tr><td>{percent} %</td><td>{} %</td></tr>", percent_up(*power));
     }
     body += "</table>\n";
     Ok(html::section("What is promised", &body))
 }
 
-/// A bound on the true-positive rate: what the event allows, and what the sampler's distance from its law may add.
-fn hits(point: TradeOff, certificate: &Certificate) -> f64 {
-    smaller(1.0, (1.0 - point.false_negative + certificate.sampler_delta).next_up())
+/// A bound on the true-positive rate. The releases are within a distance d of the event's, d at most the sampler's part of δ,
+/// so a test that accuses α of them accuses at most α + d there, and finds at most d more here than T(α + d). T is concave
+/// and not negative: T(α + d) is at most T(α) + d/α.
+fn hits(point: TradeOff, sampler_delta: f64) -> f64 {
+    let more = sampler_delta * (1.0 + 1.0 / point.false_positive);
+    smaller(1.0, up_by(1.0 - point.false_negative + more, 8.0))
 }
 
 /// To a tenth of a percent, upwards.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 340.0;
-const LEFT: f64 = 64.0;
+const LEFT: f64 = 72.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 48.0;
@@ -251,7 +251,7 @@ fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
     }
-    if (1e-3..1e5).contains(&value.abs()) {
+    if (1e-4..1e5).contains(&value.abs()) {
         let digits = format!("{value:.4}");
         return digits.trim_end_matches('0').trim_end_matches('.').to_owned();
     }

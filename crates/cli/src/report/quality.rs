@@ -35,7 +35,13 @@ impl Quality {
             Task::Regression => cloud(predictor, table),
             Task::Metric => String::new(),
         };
-        let headline = measured.text.split([',', '(']).next().unwrap_or_default().trim().to_owned();
+        let number = |name: &str| measured.object[name].as_f64().unwrap_or(f64::NAN);
+        let headline = match predictor.task {
+            Task::Ranking => format!("AUC {:.3}", number("auc")),
+            Task::Classification => format!("accuracy {:.3}", number("accuracy")),
+            Task::Regression => format!("error {:.3}", number("rmse")),
+            Task::Metric => format!("accuracy {:.3}", number("neighbour_accuracy")),
+        };
         Ok(Self { headline, text, figure })
     }
 

@@ -11,6 +11,7 @@ mod interrupts;
 mod kills;
 mod manual;
 mod path;
+mod progress;
 mod refusals;
 mod report;
 mod repository;
