@@ -5,12 +5,12 @@
 //!
 //! | name | what |
 //! |---|---|
-//! | input `numbers` | float64 [rows, numeric columns]; NaN is a missing value |
-//! | input `texts` | string [rows, categorical columns], without spaces around; the empty text is a missing value |
-//! | output `score` | float64 [rows]: rankers and classifiers, and regressors whose label has no range |
-//! | output `class` | string [rows]: classifiers that know their label |
-//! | output `prediction` | float64 [rows]: regressors, in the label's units |
-//! | output `embedding` | float64 [rows, features]: metrics; squared Euclidean distance is the metric's |
+//! | input `numbers` | float64 `[rows, numeric columns]`; NaN is a missing value |
+//! | input `texts` | string `[rows, categorical columns]`, without spaces around; the empty text is a missing value |
+//! | output `score` | float64 `[rows]`: rankers and classifiers, and regressors whose label has no range |
+//! | output `class` | string `[rows]`: classifiers that know their label |
+//! | output `prediction` | float64 `[rows]`: regressors, in the label's units |
+//! | output `embedding` | float64 `[rows, features]`: metrics; squared Euclidean distance is the metric's |
 //!
 //! An input without columns is left out. The metadata's `numbers` and `texts` list the columns in order, as JSON.
 
