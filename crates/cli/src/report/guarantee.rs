@@ -28,8 +28,8 @@ pub(super) fn section(certificate: &Certificate) -> Result<String, Failure> {
     let claim = &certificate.claim;
 
     let mut body = format!(
-        "<p class=\"promise\">Whoever sees this model, and even knows every other record, can hardly tell whether \
-         <strong>your record</strong> was in the table or another in its place: a test that wrongly says yes for \
+        "<p class=\"promise\">Whoever sees this model, even knowing every other record, may try to tell whether \
+         <strong>your record</strong> was in the table or another in its place. A test that wrongly says yes for \
          {} % of those who were not in it finds <strong>at most {} %</strong> of those who were. Guessing finds {} %.</p>\n",
         PERCENTS[SAID],
         percent_up(named[SAID].1),

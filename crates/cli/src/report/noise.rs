@@ -56,7 +56,7 @@ fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Fail
         &plot.svg("Noise over signal as ε varies"),
         &format!(
             "Length of the noise in one release over the largest length that its exact answer can have, for {} records of \
-             {} features, δ = {:e} and the same plan with {} step(s). Computed from public facts. What a table has to say \
+             {} features, δ = {:e} and the same plan of {} steps. Computed from public facts. What a table has to say \
              is less than the largest signal; averaging over steps quiets the noise.",
             certificate.records,
             certificate.features,
