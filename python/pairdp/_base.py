@@ -205,6 +205,19 @@ class Estimator(BaseEstimator):
         check_is_fitted(self, "model_")
         Path(path).write_text(self.model_, encoding="utf-8", newline="\n")
 
+    def to_onnx(self, path: str | PathLike[str]) -> None:
+        """Write the model for ONNX runtimes.
+
+        The file takes the columns of ``X`` as they are (input ``numbers``, float64) and does all that this model does to
+        them. Its output is ``score``, for regressors ``prediction``, and for metrics ``embedding``.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        check_is_fitted(self, "model_")
+        Path(path).write_bytes(_core.to_onnx(self.model_))
+
     @classmethod
     def load(cls, path: str | PathLike[str], **parameters: Any) -> Self:
         """Read a model file that ``save`` or the ``pairdp`` command wrote.

@@ -90,6 +90,10 @@ pub enum AccountantError {
 }
 
 impl Hint for AccountantError {
+    fn code(&self) -> &'static str {
+        "accounting"
+    }
+
     fn hint(&self) -> Option<String> {
         match self {
             Self::PureGaussian => Some("set a small δ, for example 1e-6".into()),

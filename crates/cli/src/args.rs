@@ -6,12 +6,26 @@ mod tuning;
 pub(crate) use budget::{Adjacency, Budget, BudgetCommand, LedgerFile, Spending};
 pub(crate) use tuning::Tuning;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Train, check and use differentially private pairwise models.
 #[derive(Parser)]
-#[command(name = "pairdp", version, propagate_version = true, after_help = "Start with: pairdp demo")]
+#[command(
+    name = "pairdp",
+    version,
+    propagate_version = true,
+    after_help = "\
+Start with: pairdp demo
+
+Exit codes: 0 done, 1 refused (or a check says no), 2 the machine failed. With --json results are one JSON object on
+standard output, and errors one on standard error with a `code` that stays the same between versions.
+
+Examples:
+  pairdp demo --out pairdp-demo
+  pairdp train cohort.csv --epsilon 1 --delta 1e-6 --out model.json
+  pairdp verify model.json"
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -39,6 +53,8 @@ pub(crate) enum Command {
     Predict(Predict),
     /// Measure how good a model is on a labelled table
     Evaluate(Evaluate),
+    /// Write a page about a model: its guarantee in plain words, plots, the certificate
+    Report(Report),
     /// Grant privacy budgets to data sets, and see what was spent
     Budget(Budget),
     /// Recompute a model's privacy certificate and say yes or no
@@ -47,10 +63,16 @@ pub(crate) enum Command {
     Schema(Schema),
     /// What noisy releases cost, or how much noise a budget needs
     Account(Account),
+    /// Write a model for other programs: ONNX, or plain JSON
+    Export(Export),
+    /// Print a script that completes commands in a shell
+    Completions(Completions),
+    /// Print the manual page, or write those of all commands to a folder
+    Man(Man),
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  pairdp demo --out pairdp-demo")]
+#[command(after_help = "Examples:\n  pairdp demo --out pairdp-demo")]
 pub(crate) struct Demo {
     /// Folder for the files it writes
     #[arg(long, value_name = "DIR", default_value = "pairdp-demo")]
@@ -58,7 +80,7 @@ pub(crate) struct Demo {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  pairdp simulate --records 4000 --out cohort.csv")]
+#[command(after_help = "Examples:\n  pairdp simulate --records 4000 --out cohort.csv")]
 pub(crate) struct Simulate {
     /// Rows to write
     #[arg(long, value_name = "N", default_value_t = 4000)]
@@ -73,10 +95,6 @@ pub(crate) struct Simulate {
 
 #[derive(Args)]
 #[command(after_help = "\
-Examples:
-  pairdp train cohort.csv --epsilon 1 --delta 1e-6 --out model.json
-  pairdp train cohort.csv --epsilon 0.3 --delta 1e-6 --ledger clinic.ledger --dataset stays-2026
-
 A schema holds public knowledge about the table, never numbers taken from it:
   [label]
   column = \"readmitted\"
@@ -89,7 +107,11 @@ A schema holds public knowledge about the table, never numbers taken from it:
 
   [[column]]
   name = \"sex\"
-  categories = [\"female\", \"male\"]")]
+  categories = [\"female\", \"male\"]
+
+Examples:
+  pairdp train cohort.csv --epsilon 1 --delta 1e-6 --out model.json
+  pairdp train cohort.csv --epsilon 0.3 --delta 1e-6 --ledger clinic.ledger --dataset stays-2026")]
 pub(crate) struct Train {
     /// Table: .csv or .parquet with a header, .svm or .libsvm; text may be packed as .gz
     pub(crate) data: PathBuf,
@@ -119,11 +141,11 @@ pub(crate) struct Train {
 
 #[derive(Args)]
 #[command(after_help = "\
+The model is not private and its file says so: keep it inside.
+
 Examples:
   pairdp baseline cohort.csv --out ceiling.json
-  pairdp baseline cohort.csv --method sgd --order reshuffled --steps 20000 --step-size 0.05
-
-The model is not private and its file says so: keep it inside.")]
+  pairdp baseline cohort.csv --method sgd --order reshuffled --steps 20000 --step-size 0.05")]
 pub(crate) struct Baseline {
     /// CSV file with a header
     pub(crate) data: PathBuf,
@@ -166,7 +188,7 @@ pub(crate) struct Plan {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  pairdp predict model.json patients.csv --out scores.csv")]
+#[command(after_help = "Examples:\n  pairdp predict model.json patients.csv --out scores.csv")]
 pub(crate) struct Predict {
     /// Model file
     pub(crate) model: PathBuf,
@@ -179,25 +201,71 @@ pub(crate) struct Predict {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example:
-  pairdp evaluate model.json holdout.csv
+On public records: AUC for rankers, accuracy and AUC for classifiers, errors for regression; for metrics the share of
+records whose class is that of most of their 3 nearest others, beside the same for the plain Euclidean distance. All are
+exact and protect nobody, so records must be public: by `private = false` in the schema, or --public without one.
 
-AUC for rankers, accuracy and AUC for classifiers, errors for regression; for metrics the share of records whose class is
-that of most of their 3 nearest others, beside the same for the plain Euclidean distance. All are computed exactly: on
-private records they are not protected, so keep them inside.")]
+With --private, AUC and accuracy come with noise that makes them private for replacing any one record, and with intervals
+that hold the exact values 95 times in 100. Gaussian noise (--delta 1e-6) is about twice the noise of Laplace at one ε, but
+takes less from a ledger whose other runs are Gaussian.
+
+Examples:
+  pairdp evaluate model.json holdout.csv
+  pairdp evaluate model.json patients.csv --private --epsilon 0.1
+  pairdp evaluate model.json patients.csv --private --epsilon 0.1 --ledger clinic.ledger --dataset stays-2026")]
 pub(crate) struct Evaluate {
     /// Model file
     pub(crate) model: PathBuf,
     /// Table with the model's columns and the label
     pub(crate) data: PathBuf,
+    /// Says whether the records are public [default: DATA with the ending .schema.toml, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Nobody in the table needs protection; for a table without a schema
+    #[arg(long, conflicts_with = "private")]
+    pub(crate) public: bool,
+    /// Release noisy measures of private records
+    #[arg(long, requires = "epsilon")]
+    pub(crate) private: bool,
+    /// Privacy budget ε of the release
+    #[arg(long, value_name = "E", allow_negative_numbers = true, requires = "private")]
+    pub(crate) epsilon: Option<f64>,
+    /// Privacy budget δ of the release: 0 for Laplace noise, more for Gaussian
+    #[arg(long, value_name = "D", allow_negative_numbers = true, default_value_t = 0.0)]
+    pub(crate) delta: f64,
+    #[command(flatten)]
+    pub(crate) spending: Spending,
 }
 
 #[derive(Args)]
 #[command(after_help = "\
-Example:
-  pairdp verify model.json
+The page is one file without scripts that works offline and on paper. A test table must be public, as for `evaluate`.
 
-Exit code 0 means yes, 1 means no.")]
+Examples:
+  pairdp report model.json
+  pairdp report model.json holdout.csv -o report.html")]
+pub(crate) struct Report {
+    /// Model file
+    pub(crate) model: PathBuf,
+    /// Public table to test it on
+    pub(crate) test: Option<PathBuf>,
+    /// Page to write [default: MODEL with the ending .html]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Says whether the test records are public [default: TEST with the ending .schema.toml, if there is one]
+    #[arg(long, value_name = "FILE", requires = "test")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Nobody in the test table needs protection; for a table without a schema
+    #[arg(long, requires = "test")]
+    pub(crate) public: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Exit code 0 means yes, 1 means no.
+
+Examples:
+  pairdp verify model.json")]
 pub(crate) struct Verify {
     /// Model file
     pub(crate) model: PathBuf,
@@ -205,13 +273,13 @@ pub(crate) struct Verify {
 
 #[derive(Args)]
 #[command(after_help = "\
-Examples:
-  pairdp account --records 5000 --batch 2 --steps 5000 --epsilon 1 --delta 4e-8
-  pairdp account --records 5000 --batch 2 --steps 5000 --noise-multiplier 0.72 --delta 4e-8 --json
-
 Adjacency is replace-one. The multiplier is the standard deviation of the noise over the *replace-one sensitivity* of the
 query on one sample. Libraries that clip each record to C and count add-or-remove divide by C instead; replacing a record
-moves their sum by up to 2C, so their multiplier is twice ours for the same noise.")]
+moves their sum by up to 2C, so their multiplier is twice ours for the same noise.
+
+Examples:
+  pairdp account --records 5000 --batch 2 --steps 5000 --epsilon 1 --delta 4e-8
+  pairdp account --records 5000 --batch 2 --steps 5000 --noise-multiplier 0.72 --delta 4e-8 --json")]
 pub(crate) struct Account {
     /// Records in the table
     #[arg(long, value_name = "N")]
@@ -234,6 +302,10 @@ pub(crate) struct Account {
 }
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pairdp schema init cohort.csv
+  pairdp schema check cohort.csv")]
 pub(crate) struct Schema {
     #[command(subcommand)]
     pub(crate) command: SchemaCommand,
@@ -248,7 +320,7 @@ pub(crate) enum SchemaCommand {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  pairdp schema init cohort.csv")]
+#[command(after_help = "Examples:\n  pairdp schema init cohort.csv")]
 pub(crate) struct SchemaInit {
     /// Table with a header: .csv, .csv.gz or .parquet
     pub(crate) data: PathBuf,
@@ -258,11 +330,60 @@ pub(crate) struct SchemaInit {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  pairdp schema check cohort.csv")]
+#[command(after_help = "Examples:\n  pairdp schema check cohort.csv")]
 pub(crate) struct SchemaCheck {
     /// Table: .csv, .csv.gz, .parquet, .svm or .libsvm
     pub(crate) data: PathBuf,
     /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+An ONNX file takes raw columns: `numbers` (float64, a row each) and `texts` (strings) in the order that its metadata lists,
+and has what training did to them inside: ranges, categories, the bound on a row's length. Its output is `score`,
+`prediction` in the label's units, or `embedding`, where the squared Euclidean distance is the metric's.
+
+Examples:
+  pairdp export model.json --to onnx -o model.onnx
+  pairdp export model.json --to json")]
+pub(crate) struct Export {
+    /// Model file
+    pub(crate) model: PathBuf,
+    /// What to write
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(crate) to: ExportFormat,
+    /// File to write [default: MODEL with the ending .onnx, or standard output for JSON]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// For ONNX runtimes
+    Onnx,
+    /// Columns, weights and bounds, as text
+    Json,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pairdp completions bash > ~/.local/share/bash-completion/completions/pairdp
+  pairdp completions fish > ~/.config/fish/completions/pairdp.fish")]
+pub(crate) struct Completions {
+    /// Which shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pairdp man | man -l -
+  pairdp man ~/.local/share/man/man1")]
+pub(crate) struct Man {
+    /// Folder for the pages of all commands [default: the first page to standard output]
+    pub(crate) folder: Option<PathBuf>,
 }

@@ -7,10 +7,10 @@
 
 use crate::args::{LedgerFile, Spending};
 use crate::failure::Failure;
+use pairdp_accountant::Event;
 use pairdp_data::{DataError, Table};
-use pairdp_learn::{Mechanism, PrivateModel};
 use pairdp_ledger::{Cancelled, Cost, Key, Ledger, LedgerError, Reservation};
-use pairdp_units::{Budget, Hint as _};
+use pairdp_units::{Budget, Delta};
 use std::path::Path;
 
 /// A run's place in a ledger, or none.
@@ -23,17 +23,29 @@ struct Booked {
     records: Option<usize>,
 }
 
+/// What a run will release and claims to cost.
+pub(crate) struct Purchase {
+    /// Everything it will release.
+    pub(crate) event: Event,
+    /// The part of its δ that is set aside for the sampler.
+    pub(crate) sampler_delta: Delta,
+    /// What it is said to cost.
+    pub(crate) claim: Budget,
+    /// Its name in the history.
+    pub(crate) name: &'static str,
+}
+
 impl Booking {
     /// A run that no ledger counts.
     pub(crate) fn none() -> Self {
         Self(None)
     }
 
-    /// Spends what the mechanism for the data set's public size, or public cap on it, and its budget cost.
+    /// Spends what a run on a table of the data set's public size, or of a public cap on it, costs.
     pub(crate) fn reserve(
         spending: &Spending,
         cap: Option<usize>,
-        mechanism: impl FnOnce(usize) -> Result<(Mechanism, Budget), Failure>,
+        purchase: impl FnOnce(usize) -> Result<Purchase, Failure>,
     ) -> Result<Self, Failure> {
         let (Some(path), Some(dataset)) = (&spending.ledger, &spending.dataset) else {
             return Ok(Self::none());
@@ -44,12 +56,11 @@ impl Booking {
         let Some(size) = cap.or(records) else {
             return Err(Failure::refused(
                 format!("the ledger does not say how many records `{dataset}` has"),
-                "if their number is secret, pass --max-records; if not, enter the data set with --records",
+                "enter the data set with --records; where their number is secret, training takes --max-records",
             ));
         };
-        let (mechanism, claim) = mechanism(size)?;
-        let (event, sampler_delta) = mechanism.event()?;
-        let cost = Cost::new(event, sampler_delta, claim, mechanism.name()).map_err(failure)?;
+        let Purchase { event, sampler_delta, claim, name } = purchase(size)?;
+        let cost = Cost::new(event, sampler_delta, claim, name).map_err(failure)?;
         let reservation = ledger.reserve(dataset, &cost).map_err(failure)?;
         Ok(Self(Some(Booked { ledger, reservation, records })))
     }
@@ -77,14 +88,11 @@ impl Booking {
         Err(refused)
     }
 
-    /// Records what was released, and names the run in the model.
-    pub(crate) fn settle(self, model: &mut PrivateModel) -> Result<(), Failure> {
-        if let Some(Booked { mut ledger, reservation, .. }) = self.0 {
-            let released = model.certificate.event()?;
-            let run = reservation.commit(&mut ledger, &released).map_err(failure)?;
-            model.run = Some(run.as_str().to_owned());
-        }
-        Ok(())
+    /// Records what was released, and names the run.
+    pub(crate) fn settle(self, released: &Event) -> Result<Option<String>, Failure> {
+        let Some(Booked { mut ledger, reservation, .. }) = self.0 else { return Ok(None) };
+        let run = reservation.commit(&mut ledger, released).map_err(failure)?;
+        Ok(Some(run.as_str().to_owned()))
     }
 }
 
@@ -118,11 +126,6 @@ pub(crate) fn open_or_create(file: &LedgerFile) -> Result<Ledger, Failure> {
 }
 
 /// Which of our exit codes an error has.
-#[expect(clippy::needless_pass_by_value, reason = "reads well in map_err")]
 pub(crate) fn failure(error: LedgerError) -> Failure {
-    if error.is_failure() {
-        Failure::Failed(error.to_string())
-    } else {
-        Failure::Refused { message: error.to_string(), hint: error.hint() }
-    }
+    if error.is_failure() { Failure::Failed(error.to_string()) } else { error.into() }
 }

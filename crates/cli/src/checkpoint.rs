@@ -31,6 +31,6 @@ impl Store for File {
     }
 
     fn save(&mut self, text: &str) -> io::Result<()> {
-        crate::files::replace(&self.path, text)
+        crate::files::replace(&self.path, text.as_bytes())
     }
 }

@@ -8,6 +8,8 @@ use std::process::ExitCode;
 pub(crate) enum Failure {
     /// The input or the budget does not allow it.
     Refused {
+        /// Its kind, for programs.
+        code: &'static str,
         /// What was refused.
         message: String,
         /// What to do about it.
@@ -19,7 +21,19 @@ pub(crate) enum Failure {
 
 impl Failure {
     pub(crate) fn refused(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Refused { message: message.into(), hint: Some(hint.into()) }
+        Self::coded("refused", message, hint)
+    }
+
+    /// A refusal that programs may want to tell from others.
+    pub(crate) fn coded(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Refused { code, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// A command line that is not one.
+    pub(crate) fn usage(error: &clap::Error) -> Self {
+        let text = error.to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        Self::Refused { code: "usage", message, hint: Some("see --help".into()) }
     }
 
     pub(crate) fn write(path: &Path, error: &std::io::Error) -> Self {
@@ -28,7 +42,8 @@ impl Failure {
 
     /// Says which file an error is about.
     pub(crate) fn about(path: &Path, error: &impl Hint) -> Self {
-        Self::Refused { message: format!("{}: {error}", path.display()), hint: error.hint() }
+        let message = format!("{}: {error}", path.display());
+        Self::Refused { code: error.code(), message, hint: error.hint() }
     }
 
     pub(crate) fn code(&self) -> ExitCode {
@@ -41,6 +56,6 @@ impl Failure {
 
 impl<E: Hint> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self::Refused { message: error.to_string(), hint: error.hint() }
+        Self::Refused { code: error.code(), message: error.to_string(), hint: error.hint() }
     }
 }

@@ -8,11 +8,16 @@ use std::path::{Path, PathBuf};
 
 /// Writes a file whole or not at all: an interrupted write leaves the old file as it was.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    replace(path, text).map_err(|error| Failure::write(path, &error))
+    write_bytes(path, text.as_bytes())
+}
+
+/// The same for what is no text.
+pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    replace(path, bytes).map_err(|error| Failure::write(path, &error))
 }
 
 /// The same, with the operating system's own words.
-pub(crate) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -25,7 +30,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.prefix(".pairdp-").tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
@@ -55,7 +60,15 @@ pub(crate) fn schema_beside(data: &Path) -> PathBuf {
 
 /// Reads the file of a private model.
 pub(crate) fn read_model(path: &Path) -> Result<PrivateModel, Failure> {
-    PrivateModel::from_json(&read(path)?).map_err(|error| Failure::about(path, &error))
+    let text = read(path)?;
+    if BaselineModel::from_json(&text).is_ok() {
+        return Err(Failure::coded(
+            "model",
+            format!("{}: the model was trained without privacy and has no certificate", path.display()),
+            "give a file that `pairdp train` wrote",
+        ));
+    }
+    PrivateModel::from_json(&text).map_err(|error| Failure::about(path, &error))
 }
 
 /// Reads what applies to rows from the file of any model.

@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 done, 1 refused (the input or the budget does not allow it), 2 failed (the machine did).
 
+mod access;
 mod args;
 mod booking;
 mod checkpoint;
@@ -9,6 +10,8 @@ mod commands;
 mod failure;
 mod files;
 mod printer;
+mod progress;
+mod report;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -19,6 +22,10 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() && std::env::args().any(|argument| argument == "--json") => {
+            Printer::new(true, false).failure(&Failure::usage(&error));
+            return ExitCode::from(1);
+        }
         Err(error) => {
             let _ = error.print();
             return ExitCode::from(u8::from(error.use_stderr()));
@@ -38,13 +45,17 @@ fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
     match command {
         Command::Account(arguments) => commands::account::run(arguments, printer),
         Command::Budget(arguments) => commands::budget::run(arguments, printer),
+        Command::Completions(arguments) => commands::manual::completions(arguments),
         Command::Demo(arguments) => commands::demo::run(arguments, printer),
+        Command::Export(arguments) => commands::export::run(arguments, printer),
+        Command::Man(arguments) => commands::manual::pages(arguments, printer),
         Command::Simulate(arguments) => commands::simulate::run(arguments, printer),
         Command::Train(arguments) => commands::train::run(arguments, printer),
         Command::Baseline(arguments) => commands::baseline::run(arguments, printer),
         Command::Plan(arguments) => commands::plan::run(arguments, printer),
         Command::Predict(arguments) => commands::predict::run(arguments, printer),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments, printer),
+        Command::Report(arguments) => commands::report::run(arguments, printer),
         Command::Schema(arguments) => commands::schema::run(arguments, printer),
         Command::Verify(arguments) => commands::verify::run(arguments, printer),
     }

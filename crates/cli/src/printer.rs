@@ -1,8 +1,13 @@
 //! The one place that prints: results to standard output, everything else to standard error.
 
 use crate::failure::Failure;
+use crate::progress::{Unit, shown};
+use pairdp_data::{DataError, Encoding, LabelUse, Table};
 use serde_json::{Value, json};
 use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 pub(crate) struct Printer {
     json: bool,
@@ -12,6 +17,11 @@ pub(crate) struct Printer {
 impl Printer {
     pub(crate) fn new(json: bool, quiet: bool) -> Self {
         Self { json, quiet }
+    }
+
+    /// Whether results are for machines.
+    pub(crate) fn json(&self) -> bool {
+        self.json
     }
 
     /// The result of a command, for people or for machines. A reader that went away is no error.
@@ -29,19 +39,58 @@ impl Printer {
 
     /// A step of a longer command.
     pub(crate) fn progress(&self, text: &str) {
-        if !self.json && !self.quiet {
+        if !self.silent() {
             let _ = writeln!(std::io::stderr(), "{text}");
         }
     }
 
+    /// Reads a table, with a bar of its bytes if that takes long.
+    pub(crate) fn reading(
+        &self,
+        path: &Path,
+        encoding: &Encoding,
+        labels: LabelUse<'_>,
+    ) -> Result<Table, DataError> {
+        let counter = Arc::default();
+        let read = || Table::read_counted(path, encoding, labels, &counter);
+        if self.silent() {
+            return read();
+        }
+        // A pipe has no length, and Parquet is not read as a stream.
+        let stream = path.extension().is_none_or(|ending| ending != "parquet");
+        let length =
+            std::fs::metadata(path).ok().map(|file| file.len()).filter(|length| stream && *length > 0);
+        shown("reading", Unit::Bytes, length, &counter, read)
+    }
+
+    /// Does work that counts its steps.
+    pub(crate) fn counting<T>(
+        &self,
+        what: &'static str,
+        steps: Option<u64>,
+        counter: &AtomicU64,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        if self.silent() { work() } else { shown(what, Unit::Steps, steps, counter, work) }
+    }
+
+    /// Does work of which nothing is known but that it may take long.
+    pub(crate) fn waiting<T>(&self, what: &'static str, work: impl FnOnce() -> T) -> T {
+        self.counting(what, None, &AtomicU64::new(0), work)
+    }
+
+    fn silent(&self) -> bool {
+        self.json || self.quiet
+    }
+
     pub(crate) fn failure(&self, failure: &Failure) {
-        let (message, hint) = match failure {
-            Failure::Refused { message, hint } => (message, hint.as_deref()),
-            Failure::Failed(message) => (message, None),
+        let (code, message, hint) = match failure {
+            Failure::Refused { code, message, hint } => (*code, message, hint.as_deref()),
+            Failure::Failed(message) => ("failed", message, None),
         };
         let mut errors = std::io::stderr();
         if self.json {
-            let _ = writeln!(errors, "{}", json!({ "error": message, "hint": hint }));
+            let _ = writeln!(errors, "{}", json!({ "code": code, "error": message, "hint": hint }));
             return;
         }
         let _ = writeln!(errors, "error: {message}");

@@ -177,6 +177,14 @@ impl DataError {
 }
 
 impl Hint for DataError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Io { .. } => "file",
+            Self::Schema { .. } => "schema",
+            _ => "table",
+        }
+    }
+
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Io { .. } => "check the path",

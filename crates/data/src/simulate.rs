@@ -13,6 +13,8 @@ use std::fmt::Write as _;
 
 /// The public schema of the cohort.
 pub const SCHEMA: &str = r#"# What is publicly known about the simulated cohort: clinical ranges, not the data's own.
+private = false   # simulated: there is nobody to protect
+
 [label]
 column = "readmitted"
 positive = "yes"

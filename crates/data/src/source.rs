@@ -5,6 +5,8 @@ use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A packed file may be this many times its size when unpacked, and so many bytes in any case. Tables of text shrink
 /// by 3 to 30 times; what shrinks by more is made to fill memory.
@@ -22,8 +24,14 @@ pub(crate) struct Source {
 impl Source {
     /// Opens a plain file, or one that gzip packed.
     pub(crate) fn open(path: &Path, packed: bool) -> Result<Self, DataError> {
+        Self::counted(path, packed, Arc::default())
+    }
+
+    /// The same; the counter has how many of the file's bytes were read.
+    pub(crate) fn counted(path: &Path, packed: bool, counter: Arc<AtomicU64>) -> Result<Self, DataError> {
         let file = open_file(path)?;
         let length = file.metadata().map_err(|source| DataError::io(path, source))?.len();
+        let file = Counted { file, counter };
         let path = path.to_owned();
         if packed {
             let limit = length.saturating_mul(UNPACKED_TIMES).saturating_add(UNPACKED_ANYWAY);
@@ -54,6 +62,20 @@ pub(crate) fn open_file(path: &Path) -> Result<File, DataError> {
         return Err(DataError::io(path, io::ErrorKind::IsADirectory.into()));
     }
     Ok(file)
+}
+
+/// A file whose bytes are counted as they are read.
+struct Counted {
+    file: File,
+    counter: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.counter.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
 }
 
 /// A stream that must not be longer than promised.

@@ -5,6 +5,8 @@ use crate::rules::Rules;
 use crate::source::Source;
 use crate::{DataError, Encoding, Label, csv, libsvm, parquet};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// An encoded table.
 pub struct Table {
@@ -33,10 +35,24 @@ impl Table {
     /// # Errors
     /// [`DataError`] with file, line and column; never with a cell's content.
     pub fn read(path: &Path, encoding: &Encoding, labels: LabelUse<'_>) -> Result<Self, DataError> {
+        Self::read_counted(path, encoding, labels, &Arc::default())
+    }
+
+    /// [`Table::read`] for whoever waits: the counter has how many bytes of a text file were read so far.
+    ///
+    /// # Errors
+    /// As [`Table::read`].
+    pub fn read_counted(
+        path: &Path,
+        encoding: &Encoding,
+        labels: LabelUse<'_>,
+        counter: &Arc<AtomicU64>,
+    ) -> Result<Self, DataError> {
         let rules = Rules::new(encoding, labels);
+        let open = |packed| Source::counted(path, packed, Arc::clone(counter));
         match Format::of(path)? {
-            Format::Csv { packed } => csv::read(Source::open(path, packed)?, &rules),
-            Format::Libsvm { packed } => libsvm::read(Source::open(path, packed)?, &rules),
+            Format::Csv { packed } => csv::read(open(packed)?, &rules),
+            Format::Libsvm { packed } => libsvm::read(open(packed)?, &rules),
             Format::Parquet => parquet::read(path, &rules),
         }
     }

@@ -18,6 +18,8 @@ use crate::certificate::GradientRelease;
 use crate::{Certificate, Curator, LearnError, Plan};
 use pairdp_noise::Source;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const FORMAT: &str = "pairdp-checkpoint/1";
@@ -54,17 +56,23 @@ pub struct Journal<'a> {
     interval: Duration,
     saved: Option<Instant>,
     resumed: u32,
+    counter: Arc<AtomicU64>,
 }
 
 impl<'a> Journal<'a> {
     /// Saves nothing.
     pub fn none() -> Self {
-        Self { store: None, interval: Duration::MAX, saved: None, resumed: 0 }
+        Self { store: None, interval: Duration::MAX, saved: None, resumed: 0, counter: Arc::default() }
     }
 
     /// Saves to a store, at most once in each interval.
     pub fn to(store: &'a mut dyn Store, interval: Duration) -> Self {
-        Self { store: Some(store), interval, saved: None, resumed: 0 }
+        Self { store: Some(store), interval, saved: None, resumed: 0, counter: Arc::default() }
+    }
+
+    /// How many releases were made so far, for whoever waits. The number of steps is public.
+    pub fn counter(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.counter)
     }
 
     /// Whether it saves anything.
@@ -111,6 +119,7 @@ impl<'a> Journal<'a> {
         }
         curator.restore(checkpoint.made, checkpoint.releases)?;
         self.resumed = checkpoint.made;
+        self.counter.store(u64::from(checkpoint.made), Ordering::Relaxed);
         Ok(checkpoint.iterates)
     }
 
@@ -120,6 +129,7 @@ impl<'a> Journal<'a> {
         curator: &Curator<S>,
         iterates: &Iterates,
     ) -> Result<(), LearnError> {
+        self.counter.store(u64::from(curator.made()), Ordering::Relaxed);
         let Some(store) = &mut self.store else {
             return Ok(());
         };

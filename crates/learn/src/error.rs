@@ -38,6 +38,14 @@ pub enum LearnError {
     /// A combination without a proof.
     #[error("there is no proved sensitivity for {0}")]
     NoProof(&'static str),
+    /// A measure that cannot be released.
+    #[error("how good a model for {task} is cannot be released privately: {because}")]
+    NoPrivateMeasure {
+        /// What the model is for.
+        task: &'static str,
+        /// Why not.
+        because: &'static str,
+    },
     /// An algorithm of pairs for a loss of single records.
     #[error("`{}` learns from pairs, and this loss is of single records", .0.name())]
     NeedsPairs(PlanKind),
@@ -137,6 +145,18 @@ pub enum LearnError {
 }
 
 impl Hint for LearnError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Unit(error) => error.code(),
+            Self::Problem(error) => error.code(),
+            Self::Accountant(error) => error.code(),
+            Self::Noise(error) => error.code(),
+            Self::Checkpoint | Self::Store(_) => "checkpoint",
+            Self::NoPrivateMeasure { .. } => "no-private-measure",
+            _ => "plan",
+        }
+    }
+
     fn hint(&self) -> Option<String> {
         match self {
             Self::Unit(error) => error.hint(),
@@ -151,6 +171,9 @@ impl Hint for LearnError {
                 Some("use `output-sgd` or `noisy-sgd`, which know both".into())
             }
             Self::NoIntercept => Some("leave it out; the order of scores does not depend on it".into()),
+            Self::NoPrivateMeasure { .. } => {
+                Some("evaluate it on public records, or keep the exact measure inside".into())
+            }
             Self::FixedSteps { .. } => Some("leave the number of steps out".into()),
             Self::PathTooLong { .. } => {
                 Some("take fewer steps, or use `output-gd`, which follows none".into())

@@ -2,6 +2,7 @@
 
 mod event;
 mod gradients;
+mod loudness;
 mod moments;
 mod online;
 mod output;
@@ -9,7 +10,9 @@ pub(crate) mod path;
 mod ranges;
 mod sampled;
 
+pub(crate) use event::plain as plain_event;
 pub use gradients::Gradients;
+pub use loudness::Loudness;
 pub use moments::Moments;
 pub use online::Online;
 pub use output::{Output, Phase};

@@ -71,6 +71,11 @@ fn is_zero(constant: &f64) -> bool {
 }
 
 impl Predictor {
+    /// What is added to every score.
+    pub fn intercept(&self) -> f64 {
+        self.parameters.last().map_or(0.0, |last| last * self.constant)
+    }
+
     /// The score w·x of every row of an encoded table. (For metrics use [`Predictor::embed`].)
     pub fn scores(&self, table: &Table) -> Vec<f64> {
         let mut scores = Vec::with_capacity(table.rows);
@@ -166,6 +171,10 @@ pub enum ModelError {
 }
 
 impl Hint for ModelError {
+    fn code(&self) -> &'static str {
+        "model"
+    }
+
     fn hint(&self) -> Option<String> {
         match self {
             Self::Json(_) => Some("give a file that `pairdp train` wrote".into()),

@@ -188,6 +188,14 @@ impl LedgerError {
 }
 
 impl Hint for LedgerError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::DoesNotFit { .. } => "over-budget",
+            Self::Damaged(_) => "ledger-damaged",
+            _ => "ledger",
+        }
+    }
+
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::DoesNotFit { dataset, fits: Some(epsilon), .. } => format!(

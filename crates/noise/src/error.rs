@@ -41,6 +41,10 @@ pub enum NoiseError {
 }
 
 impl Hint for NoiseError {
+    fn code(&self) -> &'static str {
+        "noise"
+    }
+
     fn hint(&self) -> Option<String> {
         match self {
             Self::OperatingSystem(_) => Some("check that the system's random device is available".into()),

@@ -16,6 +16,7 @@ pub mod moments;
 mod problem;
 mod records;
 mod sensitivity;
+mod shares;
 
 pub use clip::clip_row;
 pub use constants::{Constants, Regularity};
@@ -24,3 +25,4 @@ pub use loss::{MarginLoss, MetricLoss, PointLoss};
 pub use problem::{Labels, Neighbours, Objective, Problem, ProblemError, RankingForm};
 pub use records::{Element, Records, RecordsError};
 pub use sensitivity::Sensitivity;
+pub use shares::Shares;

@@ -32,6 +32,10 @@ pub enum ProblemError {
 }
 
 impl Hint for ProblemError {
+    fn code(&self) -> &'static str {
+        "number"
+    }
+
     fn hint(&self) -> Option<String> {
         match self {
             Self::Range { .. } => Some("1 is a sensible size for a bound".into()),

@@ -19,5 +19,7 @@ mod _core {
     #[pymodule_export]
     use crate::accounting::{epsilon, noise_multiplier, trade_off};
     #[pymodule_export]
-    use crate::model::{auc, embed_rows, explain_plan, fit, fit_baseline, plan, score_rows, verify_model};
+    use crate::model::{
+        auc, embed_rows, explain_plan, fit, fit_baseline, plan, score_rows, to_onnx, verify_model,
+    };
 }

@@ -10,6 +10,7 @@ use pairdp_learn::{
 use pairdp_pairwise::measure;
 use pairdp_units::Budget;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// Trains a private model and returns its file's text. `settings` is a JSON object of public choices, `ranges` one for
 /// each column; `targets` are ±1, class numbers, or numbers within ±1.
@@ -120,6 +121,12 @@ pub(crate) fn embed_rows<'py>(
     let table = encode(&predictor.encoding, &rows)?;
     let (n, d) = (table.rows, table.columns);
     PyArray1::from_vec(py, py.detach(|| predictor.embed(&table))).reshape([n, d])
+}
+
+/// The model as an ONNX file.
+#[pyfunction]
+pub(crate) fn to_onnx<'py>(py: Python<'py>, model: &str) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &read_predictor(model)?.to_onnx()))
 }
 
 fn read_settings(text: &str) -> PyResult<Settings> {

@@ -5,4 +5,9 @@
 pub trait Hint: std::error::Error {
     /// What the user can do, if we know.
     fn hint(&self) -> Option<String>;
+
+    /// What kind of refusal this is, for programs: a word that stays the same between versions.
+    fn code(&self) -> &'static str {
+        "refused"
+    }
 }

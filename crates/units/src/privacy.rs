@@ -20,6 +20,10 @@ pub enum UnitError {
 }
 
 impl Hint for UnitError {
+    fn code(&self) -> &'static str {
+        "number"
+    }
+
     fn hint(&self) -> Option<String> {
         match self {
             Self::Epsilon(_) => Some("ε = 1 is a common choice; smaller protects more".into()),

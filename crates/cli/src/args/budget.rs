@@ -9,7 +9,7 @@ use std::path::PathBuf;
 A ledger is one file that says what was granted to data sets and what was spent, by whom it matters not: runs from any
 process add up, and a run that was killed counts as spent. Its key, FILE.key, makes changes to the history noticeable.
 
-Example:
+Examples:
   pairdp budget create stays-2026 --ledger clinic.ledger --epsilon 2 --delta 1e-6 --records 6000
   pairdp train stays.csv --epsilon 0.5 --delta 1e-6 --ledger clinic.ledger --dataset stays-2026
   pairdp budget show --ledger clinic.ledger")]
@@ -95,11 +95,11 @@ pub(crate) struct Create {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example:
-  pairdp budget grant stays-2026 --ledger clinic.ledger --epsilon 3 --delta 1e-6
-
 The new total includes what was spent. Decide on it without looking at the models: a grant that was raised because a
-result was not good enough promises less than it says.")]
+result was not good enough promises less than it says.
+
+Examples:
+  pairdp budget grant stays-2026 --ledger clinic.ledger --epsilon 3 --delta 1e-6")]
 pub(crate) struct Grant {
     /// Name of the data set
     pub(crate) name: String,
@@ -114,7 +114,7 @@ pub(crate) struct Grant {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  pairdp budget show --ledger clinic.ledger")]
+#[command(after_help = "Examples:\n  pairdp budget show --ledger clinic.ledger")]
 pub(crate) struct Show {
     /// Name of the data set [default: all]
     pub(crate) name: Option<String>,
@@ -123,7 +123,7 @@ pub(crate) struct Show {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  pairdp budget history stays-2026 --ledger clinic.ledger")]
+#[command(after_help = "Examples:\n  pairdp budget history stays-2026 --ledger clinic.ledger")]
 pub(crate) struct History {
     /// Name of the data set [default: all]
     pub(crate) name: Option<String>,
@@ -133,7 +133,7 @@ pub(crate) struct History {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example:
+Examples:
   pairdp budget export --ledger clinic.ledger --out clinic-2026-03.json")]
 pub(crate) struct Export {
     #[command(flatten)]
@@ -145,12 +145,12 @@ pub(crate) struct Export {
 
 #[derive(Args)]
 #[command(after_help = "\
+Exit code 0 means yes, 1 means no. An old copy of the whole file is a sound history too: keep the head that this prints
+somewhere else, and give it as --since next time.
+
 Examples:
   pairdp budget check --ledger clinic.ledger
-  pairdp budget check --ledger clinic.ledger --since 12:9f3a…
-
-Exit code 0 means yes, 1 means no. An old copy of the whole file is a sound history too: keep the head that this prints
-somewhere else, and give it as --since next time.")]
+  pairdp budget check --ledger clinic.ledger --since 12:9f3a…")]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) file: LedgerFile,

@@ -3,7 +3,7 @@ use crate::args::Baseline;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
-use pairdp_data::{Encoding, LabelUse, Schema, Table};
+use pairdp_data::{Encoding, LabelUse, Schema};
 use pairdp_learn::baseline::Baseline as Method;
 use pairdp_learn::{BaselineModel, Order, Settings, fit_baseline};
 use serde_json::json;
@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &Baseline, printer: &Printer) -> Result<ExitCode, F
         "sgd-history" => Method::SgdHistory(order),
         _ => Method::Gd,
     };
-    let model = train_file(&arguments.data, &schema, &settings, method)?;
+    let model = train_file(&arguments.data, &schema, &settings, method, printer)?;
     files::write(&arguments.out, &model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?)?;
     let text = format!("wrote {}, which is NOT private: keep it inside", arguments.out.display());
     printer.result(&text, &json!({ "model": arguments.out, "private": false, "method": arguments.method }));
@@ -33,9 +33,11 @@ pub(crate) fn train_file(
     schema: &Schema,
     settings: &Settings,
     method: Method,
+    printer: &Printer,
 ) -> Result<BaselineModel, Failure> {
     check_label(settings.task, schema)?;
     let encoding = Encoding::of(schema);
-    let table = Table::read(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
-    Ok(fit_baseline(method, settings, table, encoding, Some(schema.label().clone()))?)
+    let table = printer.reading(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
+    let label = Some(schema.label().clone());
+    Ok(printer.waiting("descending", || fit_baseline(method, settings, table, encoding, label))?)
 }

@@ -35,18 +35,21 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     let unseen = simulate::cohort(HOLDOUT, SEEDS.1);
     files::write(&cohort, &simulate::cohort(RECORDS, SEEDS.0).csv)?;
     files::write(&holdout, &unseen.csv)?;
-    files::write(&folder.join("cohort.schema.toml"), simulate::SCHEMA)?;
+    for schema in ["cohort.schema.toml", "holdout.schema.toml"] {
+        files::write(&folder.join(schema), simulate::SCHEMA)?;
+    }
     let schema = Schema::read(&folder.join("cohort.schema.toml"))?;
 
     printer.progress("training a private ranker …");
     let settings = Settings::default();
     let budget = Budget::new(EPSILON, DELTA)?;
-    let model =
-        train::train_file(&cohort, &schema, budget, &settings, &Spending::default(), &mut Journal::none())?;
+    let spending = Spending::default();
+    let run = train::TrainingRun { data: &cohort, schema: &schema, budget, spending: &spending };
+    let model = run.train(&settings, &mut Journal::none(), printer)?;
     files::write(&model_file, &model.to_json().map_err(|error| Failure::about(&model_file, &error))?)?;
 
     printer.progress("training the same ranker without privacy, to compare …");
-    let ceiling = baseline::train_file(&cohort, &schema, &settings, Baseline::Gd)?;
+    let ceiling = baseline::train_file(&cohort, &schema, &settings, Baseline::Gd, printer)?;
 
     printer.progress("scoring, evaluating and verifying …");
     let test = Table::read(&holdout, &Encoding::of(&schema), LabelUse::Read(schema.label()))?;
@@ -111,7 +114,8 @@ fn page(
          \n  Try next\n\
          \x20   {pairdp} verify {shown}/model.json      then change a number of its certificate, and again\n\
          \x20   {pairdp} train {shown}/cohort.csv --epsilon 0.2 --delta 1e-6 --out strict.json\n\
-         \x20   {pairdp} evaluate strict.json {shown}/holdout.csv\n",
+         \x20   {pairdp} evaluate strict.json {shown}/holdout.csv\n\
+         \x20   {pairdp} report {shown}/model.json {shown}/holdout.csv      a page to open in a browser\n",
     );
     text
 }

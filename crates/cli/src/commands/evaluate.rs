@@ -1,50 +1,137 @@
+//! `pairdp evaluate`: exactly on public records, with noise on private ones.
+
+use crate::access;
 use crate::args::Evaluate;
+use crate::booking::{Booking, Purchase};
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
-use pairdp_data::{LabelUse, Table};
-use pairdp_learn::{Predictor, Task};
+use pairdp_data::{Label, LabelUse, Table};
+use pairdp_learn::{Estimate, Evaluation, LearnError, Measured, Predictor, Task};
+use pairdp_noise::Secure;
 use pairdp_pairwise::{clip_row, measure};
+use pairdp_units::Budget;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// Neighbours that vote on a record's class.
 const NEIGHBOURS: usize = 3;
 
+/// A measure for people and for machines.
+pub(crate) struct Exact {
+    pub(crate) text: String,
+    pub(crate) object: Value,
+}
+
 pub(crate) fn run(arguments: &Evaluate, printer: &Printer) -> Result<ExitCode, Failure> {
     let predictor = files::read_predictor(&arguments.model)?;
-    let label = predictor.label.as_ref().ok_or_else(|| {
-        Failure::refused(
-            format!("{}: the model does not say which column is the label", arguments.model.display()),
-            "train it with `pairdp train`, from a file with a schema",
-        )
-    })?;
-    let table = Table::read(&arguments.data, &predictor.encoding, LabelUse::Read(label))?
-        .require_pairs(&arguments.data)?;
-    let (text, mut object) = match predictor.task {
-        Task::Ranking => ranking(&predictor, &table, &arguments.data)?,
-        Task::Classification => classification(&predictor, &table, &arguments.data)?,
-        Task::Regression => regression(&predictor, &table),
-        Task::Metric => metric(&predictor, &table),
-    };
-    object["records"] = json!(table.rows);
-    printer.result(&format!("{text} on {} records", table.rows), &object);
+    let label = label_of(&predictor, &arguments.model)?;
+    if let Some(epsilon) = arguments.epsilon {
+        let budget = Budget::new(epsilon, arguments.delta)?;
+        privately(arguments, &predictor, label, budget, printer)?;
+    } else {
+        let data = &arguments.data;
+        access::require_public(data, arguments.schema.as_deref(), arguments.public)?;
+        let table = printer.reading(data, &predictor.encoding, LabelUse::Read(label))?;
+        let table = table.require_pairs(data)?;
+        let exact = printer.waiting("measuring", || measured(&predictor, &table, data))?;
+        let Exact { text, mut object } = exact;
+        object["records"] = json!(table.rows);
+        printer.result(&format!("{text} on {} records", table.rows), &object);
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-fn ranking(predictor: &Predictor, table: &Table, data: &Path) -> Result<(String, Value), Failure> {
-    let auc = auc(predictor, table, data)?;
-    Ok((format!("AUC {auc:.4} (chance 0.5)"), json!({ "auc": auc })))
+/// The label column, which a model trained from a file knows.
+pub(crate) fn label_of<'a>(predictor: &'a Predictor, model: &Path) -> Result<&'a Label, Failure> {
+    predictor.label.as_ref().ok_or_else(|| {
+        Failure::refused(
+            format!("{}: the model does not say which column is the label", model.display()),
+            "train it with `pairdp train`, from a file with a schema",
+        )
+    })
 }
 
-fn classification(predictor: &Predictor, table: &Table, data: &Path) -> Result<(String, Value), Failure> {
+/// Spends first, then reads, then releases noisy shares.
+fn privately(
+    arguments: &Evaluate,
+    predictor: &Predictor,
+    label: &Label,
+    budget: Budget,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    // A task without a private measure is refused before anything is spent or opened.
+    Evaluation::calibrate(predictor.task, 2, budget)?;
+    let mut paid_for = None;
+    let mut booking = Booking::reserve(&arguments.spending, None, |records| {
+        let evaluation = Evaluation::calibrate(predictor.task, records, budget)?;
+        paid_for = Some(evaluation);
+        let (event, sampler_delta) = evaluation.event()?;
+        Ok(Purchase { event, sampler_delta, claim: budget, name: "evaluate" })
+    })?;
+    let data = &arguments.data;
+    let table = printer.reading(data, &predictor.encoding, LabelUse::Read(label));
+    let table = booking.accept(data, table.and_then(|table| table.require_pairs(data)))?;
+    let evaluation = match paid_for {
+        Some(evaluation) => evaluation,
+        None => Evaluation::calibrate(predictor.task, table.rows, budget)?,
+    };
+    let rows = table.rows;
+    let mut source = Secure::from_os().map_err(LearnError::from)?;
+    let measured = evaluation.release(predictor, table, &mut source)?;
+    let run = booking.settle(&evaluation.event()?.0)?;
+    let mut object = serde_json::to_value(measured).map_err(|error| Failure::Failed(error.to_string()))?;
+    object["records"] = json!(rows);
+    object["epsilon"] = json!(budget.epsilon);
+    object["delta"] = json!(budget.delta);
+    object["noise_scale"] = json!(evaluation.scale());
+    object["run"] = json!(run);
+    printer.result(&noisy_text(&measured, rows, budget, run.as_deref()), &object);
+    Ok(())
+}
+
+fn noisy_text(measured: &Measured, rows: usize, budget: Budget, run: Option<&str>) -> String {
+    let line = |name: &str, Estimate { value, low, high }: Estimate| {
+        format!("{name:<10} {value:.4}   between {low:.4} and {high:.4}\n")
+    };
+    let mut text = line("AUC", measured.auc);
+    if let Some(accuracy) = measured.accuracy {
+        text += &line("accuracy", accuracy);
+    }
+    text += &line("positives", measured.positives);
+    let _ = write!(
+        text,
+        "on {rows} private records, with noise for {budget}\neach interval holds the table's own value 95 times in 100",
+    );
+    if let Some(run) = run {
+        let _ = write!(text, "\nspent as run {run}");
+    }
+    text
+}
+
+/// The right measure for a model's task, exactly: for public records.
+pub(crate) fn measured(predictor: &Predictor, table: &Table, data: &Path) -> Result<Exact, Failure> {
+    Ok(match predictor.task {
+        Task::Ranking => {
+            let auc = auc(predictor, table, data)?;
+            Exact { text: format!("AUC {auc:.4} (chance 0.5)"), object: json!({ "auc": auc }) }
+        }
+        Task::Classification => classification(predictor, table, data)?,
+        Task::Regression => regression(predictor, table),
+        Task::Metric => metric(predictor, table),
+    })
+}
+
+fn classification(predictor: &Predictor, table: &Table, data: &Path) -> Result<Exact, Failure> {
     let scores = predictor.scores(table);
     let right =
         scores.iter().zip(&table.targets).filter(|(score, target)| (**score > 0.0) == (**target > 0.0));
     let accuracy = right.count() as f64 / table.rows as f64;
     let auc = auc(predictor, table, data)?;
-    Ok((format!("accuracy {accuracy:.4}, AUC {auc:.4}"), json!({ "accuracy": accuracy, "auc": auc })))
+    let text = format!("accuracy {accuracy:.4}, AUC {auc:.4}");
+    Ok(Exact { text, object: json!({ "accuracy": accuracy, "auc": auc }) })
 }
 
 fn auc(predictor: &Predictor, table: &Table, data: &Path) -> Result<f64, Failure> {
@@ -57,7 +144,7 @@ fn auc(predictor: &Predictor, table: &Table, data: &Path) -> Result<f64, Failure
 }
 
 /// Errors in units of half the label's public range.
-fn regression(predictor: &Predictor, table: &Table) -> (String, Value) {
+fn regression(predictor: &Predictor, table: &Table) -> Exact {
     let n = table.rows as f64;
     let mean = table.targets.iter().sum::<f64>() / n;
     let square = |value: f64| value * value;
@@ -70,11 +157,11 @@ fn regression(predictor: &Predictor, table: &Table) -> (String, Value) {
     let spread: f64 = table.targets.iter().map(|target| square(target - mean)).sum();
     let (error, explained) = ((residual / n).sqrt(), 1.0 - residual / spread);
     let text = format!("root mean square error {error:.4} of half the label's range, R² {explained:.4}");
-    (text, json!({ "rmse": error, "r2": explained.is_finite().then_some(explained) }))
+    Exact { text, object: json!({ "rmse": error, "r2": explained.is_finite().then_some(explained) }) }
 }
 
 /// Each record's class by a vote of its nearest others: under the metric, and under none.
-fn metric(predictor: &Predictor, table: &Table) -> (String, Value) {
+fn metric(predictor: &Predictor, table: &Table) -> Exact {
     let columns = table.columns;
     let mut plain = table.features.clone();
     plain.chunks_exact_mut(columns).for_each(|row| clip_row(row, predictor.feature_bound));
@@ -82,5 +169,5 @@ fn metric(predictor: &Predictor, table: &Table) -> (String, Value) {
     let (learned, euclidean) = (accuracy(&predictor.embed(table)), accuracy(&plain));
     let text =
         format!("{NEIGHBOURS}-neighbour accuracy {learned:.4} (plain Euclidean distance: {euclidean:.4})");
-    (text, json!({ "neighbour_accuracy": learned, "euclidean_accuracy": euclidean }))
+    Exact { text, object: json!({ "neighbour_accuracy": learned, "euclidean_accuracy": euclidean }) }
 }

@@ -4,19 +4,20 @@ use crate::files;
 use crate::printer::Printer;
 use pairdp_data::{LabelKind, LabelUse, Table};
 use pairdp_learn::{Predictor, Task};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Failure> {
     let predictor = files::read_predictor(&arguments.model)?;
-    let table = Table::read(&arguments.data, &predictor.encoding, LabelUse::Ignore)?;
-    let text = predictions(&predictor, &table);
+    let table = printer.reading(&arguments.data, &predictor.encoding, LabelUse::Ignore)?;
+    let predictions = Predictions::of(&predictor, &table);
     match &arguments.out {
-        None => Printer::data(&text),
+        None if printer.json() => printer.result("", &predictions.json()),
+        None => Printer::data(&predictions.csv()),
         Some(path) => {
             files::check_writable(path)?;
-            files::write(path, &text)?;
+            files::write(path, &predictions.csv())?;
             let what = match predictor.task {
                 Task::Ranking => "scores, higher means more likely positive",
                 Task::Classification => "scores and classes",
@@ -30,39 +31,67 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-/// One line for each row, under a header.
-pub(crate) fn predictions(predictor: &Predictor, table: &Table) -> String {
-    let mut text = String::new();
-    match (predictor.task, predictor.label.as_ref().map(|label| &label.kind)) {
-        (Task::Metric, _) => {
-            let names: Vec<String> = (1..=table.columns).map(|k| format!("m{k}")).collect();
-            let _ = writeln!(text, "{}", names.join(","));
-            for row in predictor.embed(table).chunks_exact(table.columns) {
-                let cells: Vec<String> = row.iter().map(ToString::to_string).collect();
-                let _ = writeln!(text, "{}", cells.join(","));
+/// Named columns, a row for each record.
+struct Predictions<'a> {
+    names: Vec<String>,
+    rows: Vec<Vec<Cell<'a>>>,
+}
+
+enum Cell<'a> {
+    Number(f64),
+    Text(&'a str),
+}
+
+impl<'a> Predictions<'a> {
+    fn of(predictor: &'a Predictor, table: &Table) -> Self {
+        let numbers = |values: Vec<f64>, width: usize| -> Vec<Vec<Cell<'a>>> {
+            values.chunks_exact(width).map(|row| row.iter().copied().map(Cell::Number).collect()).collect()
+        };
+        let one = |name: &str, values: Vec<f64>| Self { names: vec![name.into()], rows: numbers(values, 1) };
+        match (predictor.task, predictor.label.as_ref().map(|label| &label.kind)) {
+            (Task::Metric, _) => Self {
+                names: (1..=table.columns).map(|k| format!("m{k}")).collect(),
+                rows: numbers(predictor.embed(table), table.columns),
+            },
+            (Task::Classification, Some(LabelKind::Binary { positive, negative })) => {
+                let class = |score: f64| Cell::Text(if score > 0.0 { positive } else { negative });
+                let scores = predictor.scores(table).into_iter();
+                Self {
+                    names: vec!["score".into(), "class".into()],
+                    rows: scores.map(|score| vec![Cell::Number(score), class(score)]).collect(),
+                }
             }
-        }
-        (Task::Classification, Some(LabelKind::Binary { positive, negative })) => {
-            text.push_str("score,class\n");
-            for score in predictor.scores(table) {
-                let _ = writeln!(text, "{score},{}", quoted(if score > 0.0 { positive } else { negative }));
+            (Task::Regression, Some(LabelKind::Range([low, high]))) => {
+                let value = |score: f64| low / 2.0 + high / 2.0 + score * (high / 2.0 - low / 2.0);
+                one("prediction", predictor.scores(table).into_iter().map(value).collect())
             }
-        }
-        (Task::Regression, Some(LabelKind::Range([low, high]))) => {
-            text.push_str("prediction\n");
-            for score in predictor.scores(table) {
-                let value = low / 2.0 + high / 2.0 + score * (high / 2.0 - low / 2.0);
-                let _ = writeln!(text, "{value}");
-            }
-        }
-        _ => {
-            text.push_str("score\n");
-            for score in predictor.scores(table) {
-                let _ = writeln!(text, "{score}");
-            }
+            _ => one("score", predictor.scores(table)),
         }
     }
-    text
+
+    fn csv(&self) -> String {
+        let mut text = self.names.join(",") + "\n";
+        for row in &self.rows {
+            for (k, cell) in row.iter().enumerate() {
+                let comma = if k > 0 { "," } else { "" };
+                let _ = match cell {
+                    Cell::Number(value) => write!(text, "{comma}{value}"),
+                    Cell::Text(value) => write!(text, "{comma}{}", quoted(value)),
+                };
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let cell = |cell: &Cell<'_>| match cell {
+            Cell::Number(value) => json!(value),
+            Cell::Text(value) => json!(value),
+        };
+        let rows: Vec<Vec<Value>> = self.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+        json!({ "columns": self.names, "rows": rows })
+    }
 }
 
 /// A cell of a CSV file.

@@ -1,5 +1,5 @@
 use crate::args::{Spending, Train};
-use crate::booking::Booking;
+use crate::booking::{Booking, Purchase};
 use crate::checkpoint::File;
 use crate::failure::Failure;
 use crate::files;
@@ -34,7 +34,8 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
         Some(file) => Journal::to(file, interval),
         None => Journal::none(),
     };
-    let model = train_file(&arguments.data, &schema, budget, &settings, &arguments.spending, &mut journal)?;
+    let run = TrainingRun { data: &arguments.data, schema: &schema, budget, spending: &arguments.spending };
+    let model = run.train(&settings, &mut journal, printer)?;
     let resumed = journal.resumed();
     files::write(&arguments.out, &model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?)?;
     if let Some(file) = &file {
@@ -95,42 +96,59 @@ fn rounded_up(epsilon: f64) -> f64 {
     if (coarse - epsilon).abs() < 1e-12 { epsilon } else { coarse }
 }
 
-/// Reads a table and trains on it; also what the demonstration calls.
-pub(crate) fn train_file(
-    data: &Path,
-    schema: &Schema,
-    budget: Budget,
-    settings: &Settings,
-    spending: &Spending,
-    journal: &mut Journal<'_>,
-) -> Result<PrivateModel, Failure> {
-    check_label(settings.task, schema)?;
-    let encoding = Encoding::of(schema);
-    let features = encoding.dimension();
-    let order_seed = settings.order_seed.or(journal.order_seed()?);
-    let numeric_features = Some(encoding.numeric());
-    let settings = Settings { order_seed, numeric_features, ..settings.clone() };
-    // With a ledger the plan is made, and paid for, before the table is read; without one n comes from the table.
-    let mut paid_for = None;
-    let cap = settings.max_records;
-    let mut booking = Booking::reserve(spending, cap, |records| {
-        let prepared = settings.prepare(records, features, budget)?;
-        let Prepared { problem, plan, budget, columns, .. } = prepared;
-        paid_for = Some(prepared);
-        Ok((Mechanism::calibrate(problem, plan, records, columns, budget)?, budget))
-    })?;
-    // Where the number of records is secret, too few of them are no error.
-    let table = Table::read(data, &encoding, LabelUse::Read(schema.label()))
-        .and_then(|table| if cap.is_some() { Ok(table) } else { table.require_pairs(data) });
-    let table = booking.accept(data, table)?;
-    let prepared = match paid_for {
-        Some(prepared) => prepared,
-        None => settings.prepare(table.rows, features, budget)?,
-    };
-    let label = Some(schema.label().clone());
-    let mut model = fit(settings.task, prepared, table, encoding, label, journal)?;
-    booking.settle(&mut model)?;
-    Ok(model)
+/// A table to train on, and who pays; also what the demonstration runs.
+pub(crate) struct TrainingRun<'a> {
+    pub(crate) data: &'a Path,
+    pub(crate) schema: &'a Schema,
+    pub(crate) budget: Budget,
+    pub(crate) spending: &'a Spending,
+}
+
+impl TrainingRun<'_> {
+    /// Spends, reads, trains.
+    pub(crate) fn train(
+        &self,
+        settings: &Settings,
+        journal: &mut Journal<'_>,
+        printer: &Printer,
+    ) -> Result<PrivateModel, Failure> {
+        let Self { data, schema, budget, spending } = *self;
+        check_label(settings.task, schema)?;
+        let encoding = Encoding::of(schema);
+        let features = encoding.dimension();
+        let order_seed = settings.order_seed.or(journal.order_seed()?);
+        let numeric_features = Some(encoding.numeric());
+        let settings = Settings { order_seed, numeric_features, ..settings.clone() };
+        // With a ledger the plan is made, and paid for, before the table is read; without one n comes from the table.
+        let mut paid_for = None;
+        let cap = settings.max_records;
+        let mut booking = Booking::reserve(spending, cap, |records| {
+            let prepared = settings.prepare(records, features, budget)?;
+            let Prepared { problem, plan, budget, columns, .. } = prepared;
+            paid_for = Some(prepared);
+            let mechanism = Mechanism::calibrate(problem, plan, records, columns, budget)?;
+            let (event, sampler_delta) = mechanism.event()?;
+            Ok(Purchase { event, sampler_delta, claim: budget, name: mechanism.name() })
+        })?;
+        let table = printer.reading(data, &encoding, LabelUse::Read(schema.label()));
+        // Where the number of records is secret, too few of them are no error.
+        let table = table.and_then(|table| if cap.is_some() { Ok(table) } else { table.require_pairs(data) });
+        let table = booking.accept(data, table)?;
+        let prepared = match paid_for {
+            Some(prepared) => prepared,
+            None => settings.prepare(table.rows, features, budget)?,
+        };
+        let label = Some(schema.label().clone());
+        // Descents whose results are released count their phases only.
+        let plan = prepared.plan;
+        let steps = (!plan.algorithm().perturbs_output()).then(|| u64::from(plan.steps()));
+        let counter = journal.counter();
+        let mut model = printer.counting("training", steps, &counter, || {
+            fit(settings.task, prepared, table, encoding, label, journal)
+        })?;
+        model.run = booking.settle(&model.certificate.event()?)?;
+        Ok(model)
+    }
 }
 
 /// Refuses a label that a task cannot learn from.
@@ -164,7 +182,8 @@ pub(crate) fn find_schema(data: &Path, named: Option<&Path>) -> Result<Schema, F
     }
     let header = Table::header(data)?;
     let example = template(header.iter().map(String::as_str)).replace('\n', "\n  ");
-    Err(Failure::refused(
+    Err(Failure::coded(
+        "no-schema",
         format!("{}: no public ranges are known for its columns", data.display()),
         format!(
             "write {} from public knowledge, never from the data itself, starting from:\n  {example}",

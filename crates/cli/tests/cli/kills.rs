@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Kills in a usual run; `PAIRDP_KILLS=200` asks for more.
-const KILLS: u32 = 40;
+/// Kills in a usual run; `PAIRDP_KILLS` asks for another number.
+const KILLS: u32 = 200;
 
 /// A run that does not outlive its test.
 struct Running(Child);
@@ -65,7 +65,7 @@ fn every_run_that_was_killed_is_spent_or_never_began() {
     let kills = std::env::var("PAIRDP_KILLS").ok().map_or(KILLS, |kills| kills.parse().unwrap());
     let workplace = workplace(2000);
     let started = Instant::now();
-    assert!(start(&workplace, "cohort.csv", "0.08", "model.json").finished());
+    assert!(start(&workplace, "cohort.csv", "0.05", "model.json").finished());
     let whole = started.elapsed();
 
     let mut state = std::process::id();
@@ -75,7 +75,7 @@ fn every_run_that_was_killed_is_spent_or_never_began() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let wait = whole.mul_f64(1.3 * f64::from(state >> 8) / f64::from(1 << 24));
         let before = balance(&workplace);
-        let mut child = start(&workplace, "cohort.csv", "0.08", &format!("model{kill}.json"));
+        let mut child = start(&workplace, "cohort.csv", "0.05", &format!("model{kill}.json"));
         std::thread::sleep(wait);
         let _ = child.0.kill();
         child.finished();

@@ -32,7 +32,9 @@ fn the_demonstration_explains_itself_and_verifies() {
     for word in ["Protected", "ε = 1, δ = 1e-6", "verified: yes", "chance", "without privacy", "Try next"] {
         assert!(demo.out.contains(word), "no `{word}` in\n{}", demo.out);
     }
-    for file in ["model.json", "cohort.csv", "cohort.schema.toml", "holdout.csv", "scores.csv"] {
+    for file in
+        ["model.json", "cohort.csv", "cohort.schema.toml", "holdout.csv", "holdout.schema.toml", "scores.csv"]
+    {
         assert!(workplace.path("shown").join(file).is_file(), "{file}");
     }
     assert_eq!(workplace.run("verify shown/model.json").code, 0);

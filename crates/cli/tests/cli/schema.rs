@@ -73,7 +73,7 @@ fn a_check_tells_what_each_column_becomes() {
 #[test]
 fn libsvm_tables_train_and_score() {
     let workplace = Workplace::new();
-    let schema = "[label]\ncolumn = 'label'\npositive = '+1'\nnegative = -1\n\
+    let schema = "private = false\n[label]\ncolumn = 'label'\npositive = '+1'\nnegative = -1\n\
                   [[column]]\nname = '1'\nrange = [0, 1]\n[[column]]\nname = '3'\nrange = [0, 1]\n";
     workplace.write("t.schema.toml", schema);
     workplace.write("t.svm", "+1 1:0.5 3:1\n-1 2:7\n+1 3:0.2\n-1 1:1\n");

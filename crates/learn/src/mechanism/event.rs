@@ -85,7 +85,7 @@ fn with_ranges(
 
 /// Releases over all records. A Gaussian multiplier is rounded down, so that it promises no more than `ratio`; the ratio of
 /// other noise is an ε.
-fn plain(kind: AdjacencyKind, law: Law, ratio: f64, steps: u32) -> Result<Event, LearnError> {
+pub(crate) fn plain(kind: AdjacencyKind, law: Law, ratio: f64, steps: u32) -> Result<Event, LearnError> {
     let (sampling, times) = (Sampling::None, u64::from(steps));
     let release = match law {
         Law::Gaussian => Release::Gaussian { noise_multiplier: down(1.0 / ratio), sampling, times },

@@ -1,0 +1,32 @@
+use crate::access;
+use crate::args::Report;
+use crate::commands::evaluate;
+use crate::failure::Failure;
+use crate::files;
+use crate::printer::Printer;
+use crate::report::{Quality, render};
+use pairdp_data::LabelUse;
+use serde_json::json;
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &Report, printer: &Printer) -> Result<ExitCode, Failure> {
+    let out = arguments.out.clone().unwrap_or_else(|| arguments.model.with_extension("html"));
+    files::check_writable(&out)?;
+    let model = files::read_model(&arguments.model)?;
+    let quality = match &arguments.test {
+        None => None,
+        Some(test) => {
+            let label = evaluate::label_of(&model.predictor, &arguments.model)?;
+            access::require_public(test, arguments.schema.as_deref(), arguments.public)?;
+            let table = printer
+                .reading(test, &model.predictor.encoding, LabelUse::Read(label))?
+                .require_pairs(test)?;
+            Some(Quality::of(&model.predictor, &table, test)?)
+        }
+    };
+    let page =
+        printer.waiting("computing the report", || render(&arguments.model, &model, quality.as_ref()))?;
+    files::write(&out, &page)?;
+    printer.result(&format!("wrote {}", out.display()), &json!({ "report": out, "test": arguments.test }));
+    Ok(ExitCode::SUCCESS)
+}

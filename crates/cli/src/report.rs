@@ -1,0 +1,150 @@
+//! A model's report: what was trained, what it promises and what that costs, as one page of HTML.
+//!
+//! Everything on the page comes from the model file, which is public, from computations on public facts, and from a test
+//! table that was said to be public.
+
+mod guarantee;
+pub(crate) mod html;
+mod noise;
+mod plot;
+mod quality;
+
+pub(crate) use quality::Quality;
+
+use crate::failure::Failure;
+use html::{escape, page, paragraph, section, table};
+use pairdp_data::Kind;
+use pairdp_learn::{Certificate, PrivateModel, Released, verify};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The whole page.
+pub(crate) fn render(
+    path: &Path,
+    model: &PrivateModel,
+    quality: Option<&Quality>,
+) -> Result<String, Failure> {
+    let certificate = &model.certificate;
+    let verdict = verify(model);
+    let name = path.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy());
+    let title = format!("Privacy report of {name}");
+    let mut body = format!(
+        "<header>\n<h1>{}</h1>\n<p class=\"subtitle\">A {} model of {} columns, trained on {} records. {}</p>\n</header>\n",
+        escape(&title),
+        escape(model.predictor.task.name()),
+        model.predictor.encoding.columns().len(),
+        certificate.records,
+        if verdict.holds() {
+            "<span class=\"verdict\">certificate verified</span>"
+        } else {
+            "<span class=\"verdict no\">certificate does NOT hold</span>"
+        },
+    );
+    if verdict.holds() {
+        body += &guarantee::section(certificate)?;
+    } else {
+        let failed: Vec<&str> = verdict.failures().map(|check| check.name).collect();
+        let text = format!("The certificate contradicts itself: {}. It promises nothing.", failed.join(", "));
+        body += &section("What is promised", &paragraph(&text));
+    }
+    if let Some(quality) = quality {
+        body += &quality.section();
+    }
+    body += &noise::section(model, quality)?;
+    body += &section("What was trained", &trained(model));
+    body += &section("Columns", &columns(model));
+    body += &section("Certificate", &facts(model, certificate)?);
+    body += &section("Check it yourself", &commands(&name));
+    Ok(page(&title, &body))
+}
+
+fn trained(model: &PrivateModel) -> String {
+    let (certificate, plan) = (&model.certificate, &model.training);
+    let problem = certificate.problem;
+    let number = |value: f64| format!("{value}");
+    let mut rows = vec![
+        ("Task", model.predictor.task.name().to_owned()),
+        ("Algorithm", plan.algorithm().name().to_owned()),
+        ("Loss and form", compact(&json!(problem.objective()))),
+        ("Records n", certificate.records.to_string()),
+        ("Features d, after encoding", certificate.features.to_string()),
+        ("Feature bound κ", number(problem.feature_bound())),
+        ("Parameters stay within", compact(&json!(problem.domain()))),
+        ("Ridge λ", number(model.ridge)),
+        ("Steps", plan.steps().to_string()),
+        ("Step size", number(plan.step_size())),
+        ("Noise", certificate.noise.clone()),
+        ("ε", number(certificate.claim.epsilon)),
+        ("δ", format!("{:e}", certificate.claim.delta)),
+        ("Neighbouring tables", certificate.claim.adjacency.clone()),
+    ];
+    if let Some(printed) = &model.as_printed {
+        let words = format!(
+            "{}, who claim ε = {}, δ = {}; the certificate has what it gives",
+            printed.paper.name(),
+            printed.claimed_epsilon,
+            printed.claimed_delta
+        );
+        rows.push(("Noise as printed by", words));
+    }
+    if let Some(run) = &model.run {
+        rows.push(("Run in the ledger", run.clone()));
+    }
+    table(&rows)
+}
+
+fn columns(model: &PrivateModel) -> String {
+    let what = |kind: &Kind| match kind {
+        Kind::Range([low, high]) => format!("number, cut off at {low} and {high}"),
+        Kind::Categories(values) => format!("one of {}", values.join(", ")),
+    };
+    let columns = model.predictor.encoding.columns();
+    let rows: Vec<(&str, String)> =
+        columns.iter().map(|column| (column.name.as_str(), what(&column.kind))).collect();
+    paragraph(
+        "Ranges and categories are public knowledge that was stated beforehand; none was read from the table.",
+    ) + &table(&rows)
+}
+
+/// The certificate's text; of a long list of releases, the first and the last.
+fn facts(model: &PrivateModel, certificate: &Certificate) -> Result<String, Failure> {
+    const SHOWN: usize = 2;
+    let mut value = serde_json::to_value(certificate).map_err(|error| Failure::Failed(error.to_string()))?;
+    if let Released::Gradients { releases, .. } = &certificate.released
+        && let Some(Value::Array(list)) = value.pointer_mut("/released/releases")
+        && releases.len() > 2 * SHOWN + 1
+    {
+        let left_out = json!(format!("… {} more in the model file …", releases.len() - 2 * SHOWN));
+        list.splice(SHOWN..releases.len() - SHOWN, [left_out]);
+    }
+    let checks: Vec<(&str, String)> = verify(model)
+        .checks
+        .into_iter()
+        .map(|check| match check.failure {
+            None => (check.name, format!("holds: {}", check.relation)),
+            Some(failure) => (check.name, format!("FAILS: {failure}")),
+        })
+        .collect();
+    Ok(format!("{}<pre>{}</pre>\n", table(&checks), escape(&format!("{value:#}"))))
+}
+
+fn commands(name: &str) -> String {
+    let lines = format!("pairdp verify {name}\npython -m pairdp.verification {name}\n");
+    format!(
+        "{}<pre>{}</pre>\n{}",
+        paragraph(
+            "Both recompute the guarantee from the public facts above and say yes or no; the second shares no code with \
+             the first."
+        ),
+        escape(&lines),
+        paragraph(
+            "What no check of a file can tell: that the noise was drawn once, from a secure source; that bounds and \
+             settings were chosen without looking at records; that one person is one record."
+        ),
+    )
+}
+
+/// A public choice on one line.
+fn compact(value: &Value) -> String {
+    value.to_string().replace(['"', '{', '}'], "").replace(',', ", ").replace(':', ": ")
+}

@@ -1,0 +1,74 @@
+//! The guarantee in plain words, and the curve behind them.
+
+use super::html;
+use super::plot::{Axis, Plot};
+use crate::failure::Failure;
+use pairdp_accountant::calibrate::{TradeOff, trade_off};
+use pairdp_learn::{Certificate, LearnError};
+use pairdp_units::directed::{smaller, up_by};
+use std::fmt::Write as _;
+
+/// False-positive rates of the table, in percent.
+const PERCENTS: [f64; 5] = [0.1, 1.0, 5.0, 10.0, 50.0];
+/// The one in the sentence.
+const SAID: usize = 1;
+/// Steps of the curve, and its first rate, which stands for 0.
+const STEPS: u32 = 400;
+const SMALLEST: f64 = 1e-6;
+
+pub(super) fn section(certificate: &Certificate) -> Result<String, Failure> {
+    let event = certificate.event()?;
+    let grid = (1..=STEPS).map(|k| f64::from(k) / f64::from(STEPS));
+    let rates: Vec<f64> =
+        PERCENTS.iter().map(|percent| percent / 100.0).chain([SMALLEST]).chain(grid).collect();
+    let points = trade_off(&event, &rates).map_err(LearnError::from)?;
+    let points: Vec<(f64, f64)> =
+        points.iter().map(|point| (point.false_positive, hits(*point, certificate.sampler_delta))).collect();
+    let (named, curve) = points.split_at(PERCENTS.len());
+    let claim = &certificate.claim;
+
+    let mut body = format!(
+        "<p class=\"promise\">Whoever sees this model, even knowing every other record, may try to tell whether \
+         <strong>your record</strong> was in the table or another in its place. A test that wrongly says yes for \
+         {} % of those who were not in it finds <strong>at most {} %</strong> of those who were. Guessing finds {} %.</p>\n",
+        PERCENTS[SAID],
+        percent_up(named[SAID].1),
+        PERCENTS[SAID],
+    );
+    body += &html::paragraph(&format!(
+        "In numbers: (ε = {}, δ = {:e})-differential privacy for replacing any one of {} records by any other. No test, \
+         whatever it computes from the model, lies above the curve; on the dashed line a test does no better than a coin.",
+        claim.epsilon, claim.delta, certificate.records,
+    ));
+    let plot = Plot::new(
+        Axis::linear("false-positive rate", 0.0, 1.0),
+        Axis::linear("true-positive rate, at most", 0.0, 1.0),
+    )
+    .area(curve)
+    .line(&[(0.0, 0.0), (1.0, 1.0)], "faint")
+    .line(curve, "main")
+    .mark(named[SAID], &format!("{} % at {} %", percent_up(named[SAID].1), PERCENTS[SAID]));
+    body += &html::figure(
+        &plot.svg("Bound on the power of any test of membership"),
+        "The trade-off curve of everything that was released, an upper bound from the accountant.",
+    );
+    body += "<table>\n<thead><tr><th>wrongly accused</th><th>found, at most</th></tr></thead>\n";
+    for (percent, (_, power)) in PERCENTS.iter().zip(named) {
+        let _ = writeln!(body, "<tr><td>{percent} %</td><td>{} %</td></tr>", percent_up(*power));
+    }
+    body += "</table>\n";
+    Ok(html::section("What is promised", &body))
+}
+
+/// A bound on the true-positive rate. The releases are within a distance d of the event's, d at most the sampler's part of δ,
+/// so a test that accuses α of them accuses at most α + d there, and finds at most d more here than T(α + d). T is concave
+/// and not negative: T(α + d) is at most T(α) + d/α.
+fn hits(point: TradeOff, sampler_delta: f64) -> f64 {
+    let more = sampler_delta * (1.0 + 1.0 / point.false_positive);
+    smaller(1.0, up_by(1.0 - point.false_negative + more, 8.0))
+}
+
+/// To a tenth of a percent, upwards.
+fn percent_up(rate: f64) -> f64 {
+    (rate * 1000.0).next_up().ceil() / 10.0
+}

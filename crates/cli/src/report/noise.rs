@@ -1,0 +1,132 @@
+//! Noise next to signal, and what another ε would have meant.
+
+use super::html;
+use super::plot::{Axis, Plot, bars};
+use super::quality::Quality;
+use crate::failure::Failure;
+use pairdp_learn::{Law, LearnError, Loudness, Mechanism, PrivateModel, Released, Task};
+use pairdp_units::Budget;
+use pairdp_units::directed::{larger, smaller};
+use std::fmt::Write as _;
+
+/// Bars that are shown at most.
+const MOST_BARS: usize = 30;
+/// Values of ε on each side of the model's, and the step between them.
+const STEPS: i32 = 6;
+const FACTOR: f64 = 1.467_799_267_622_069_4; // 10^(1/6)
+/// Noise of a normal coordinate stays within so many standard deviations 95 % of the time.
+const TWO_SIDED: f64 = 1.96;
+
+pub(super) fn section(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Failure> {
+    Ok(html::section("Privacy and usefulness", &trade(model, quality)?)
+        + &html::section("Noise next to signal", &parameters(model)))
+}
+
+/// Noise over signal as ε varies, for the same n, d and plan: public facts only.
+fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Failure> {
+    let certificate = &model.certificate;
+    let (here, delta) = (certificate.claim.epsilon, certificate.claim.delta);
+    let loudness = |epsilon: f64| -> Result<Loudness, LearnError> {
+        let problem = certificate.problem;
+        let budget = Budget::new(epsilon, delta)?;
+        Mechanism::calibrate(problem, model.training, certificate.records, certificate.features, budget)?
+            .loudness()
+    };
+    let ratio = |loudness: Loudness| loudness.noise / loudness.signal;
+    // A ratio that cannot be had at some ε leaves a gap and is no reason to have no report.
+    let curve: Vec<(f64, f64)> = (-STEPS..=STEPS)
+        .map(|k| here * FACTOR.powi(k))
+        .filter_map(|epsilon| Some((epsilon, ratio(loudness(epsilon).ok()?))))
+        .filter(|(_, ratio)| ratio.is_finite() && *ratio > 0.0)
+        .collect();
+    let now = loudness(here)?;
+    let lowest = curve.iter().fold(ratio(now), |low, point| smaller(low, point.1));
+    let highest = curve.iter().fold(ratio(now), |high, point| larger(high, point.1));
+    let words = match quality {
+        Some(quality) => format!("ε = {here}: {}", quality.headline()),
+        None => format!("ε = {here}"),
+    };
+    let plot = Plot::new(
+        Axis::logarithmic("ε, smaller protects more", here / 10.0, here * 10.0),
+        Axis::logarithmic("noise over the largest signal", lowest, highest),
+    )
+    .line(&curve, "main")
+    .mark((here, ratio(now)), &words);
+    Ok(html::figure(
+        &plot.svg("Noise over signal as ε varies"),
+        &format!(
+            "Length of the noise in one release over the largest length that its exact answer can have, for {} records of \
+             {} features, δ = {:e} and the same plan of {} steps. Computed from public facts. What a table has to say \
+             is less than the largest signal; averaging over steps quiets the noise.",
+            certificate.records,
+            certificate.features,
+            delta,
+            model.training.steps(),
+        ),
+    ))
+}
+
+fn parameters(model: &PrivateModel) -> String {
+    let names = model.predictor.encoding.feature_names();
+    let weights = &model.predictor.parameters;
+    let metric = model.predictor.task == Task::Metric;
+    let mut rows: Vec<(String, f64)> = if metric {
+        let d = names.len();
+        names.iter().enumerate().map(|(i, name)| (name.clone(), weights[i * d + i])).collect()
+    } else {
+        names.iter().cloned().zip(weights.iter().copied()).collect()
+    };
+    let all = rows.len();
+    if all > MOST_BARS {
+        rows.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        rows.truncate(MOST_BARS);
+    }
+    let band = band(model);
+    let mut caption = if metric {
+        "How much each entry of a record counts in the squared distance (the diagonal of the metric)"
+            .to_owned()
+    } else {
+        "The weight of each entry of a record in the score".to_owned()
+    };
+    if all > MOST_BARS {
+        let _ = write!(caption, "; the {MOST_BARS} largest of {all}");
+    }
+    caption += match band {
+        Some(_) => ". The line at the end of a bar is where the weight without noise lies, 95 times in 100.",
+        None => {
+            ". The noise went into what the weights were computed from, so that no single weight has a noise of its own."
+        }
+    };
+    let mut body = html::figure(&bars(&rows, band, "Weights of the model"), &caption);
+    if let Released::Gradients { releases, .. } = &model.certificate.released
+        && releases.len() > 1
+    {
+        let points: Vec<(f64, f64)> =
+            releases.iter().enumerate().map(|(t, release)| (1.0 + t as f64, release.sigma)).collect();
+        let top = points.iter().fold(0.0, |top, point| larger(top, point.1));
+        let plot = Plot::new(
+            Axis::linear("step", 0.0, points.len() as f64),
+            Axis::linear("σ of the noise in the gradient", 0.0, top * 1.1),
+        )
+        .line(&points, "main");
+        body += &html::figure(
+            &plot.svg("Noise of each step"),
+            "The noise in each gradient follows how steep the loss can be at the public point where it was taken.",
+        );
+    }
+    body
+}
+
+/// Half the width of a weight's 95 % band, where noise was added to the weights themselves.
+fn band(model: &PrivateModel) -> Option<f64> {
+    let Released::Output { phases, .. } = &model.certificate.released else { return None };
+    let [phase] = phases.as_slice() else { return None };
+    let law = Law::ALL.into_iter().find(|law| law.name() == model.certificate.noise)?;
+    match law {
+        Law::Gaussian => Some(TWO_SIDED * phase.sigma),
+        // P(|z| > t) = exp(−t/b).
+        Law::Laplace => Some(20_f64.ln() * phase.sigma),
+        // The coordinates are not independent and have no short formula.
+        Law::Euclidean => None,
+    }
+}

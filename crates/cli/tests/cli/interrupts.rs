@@ -1,0 +1,53 @@
+//! Ctrl-C at any moment: the run counts as spent, and no file is half written.
+
+#![cfg(unix)]
+
+use crate::common::Workplace;
+use serde_json::Value;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+#[test]
+fn an_interrupted_run_is_spent_and_leaves_whole_files_or_none() {
+    let workplace = Workplace::with_cohort(400);
+    let create = "budget create stays --ledger c.ledger --epsilon 9 --delta 1e-6 --records 400";
+    assert_eq!(workplace.run(create).code, 0);
+    let before = workplace.files();
+    let mut interrupted = 0;
+    for attempt in 0..12_u64 {
+        let arguments = "train cohort.csv --epsilon 0.2 --delta 1e-6 --algorithm noisy-gd --steps 3000 \
+                         --ledger c.ledger --dataset stays --checkpoint run.checkpoint --checkpoint-every 0 \
+                         --order-seed 1 --out model.json";
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pairdp"))
+            .args(arguments.split_whitespace())
+            .current_dir(workplace.path(""))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(10 + 23 * attempt));
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let status = child.wait().unwrap();
+        interrupted += u32::from(sent.success() && !status.success());
+
+        let check = workplace.run("budget check --ledger c.ledger");
+        assert_eq!(check.code, 0, "{}{}", check.out, check.err);
+        if let Ok(text) = std::fs::read_to_string(workplace.path("run.checkpoint")) {
+            serde_json::from_str::<Value>(&text).expect("a checkpoint is whole or absent");
+        }
+        if workplace.path("model.json").exists() {
+            assert_eq!(workplace.run("verify model.json").code, 0, "a model is whole or absent");
+        }
+    }
+    assert!(interrupted >= 6, "only {interrupted} runs were interrupted");
+    let show = workplace.run("budget show --ledger c.ledger --json");
+    let balance = serde_json::from_str::<Value>(&show.out).unwrap()["datasets"][0].clone();
+    let (open, done) = (balance["open"].as_u64().unwrap(), balance["committed"].as_u64().unwrap());
+    assert!(open >= 1, "no interrupted run was counted as spent");
+    assert_eq!(balance["cancelled"], 0);
+    assert!(open + done <= 12);
+    // What a temporary file leaves behind is hidden and never under a name that was asked for.
+    let names = workplace.files();
+    let left = names.iter().filter(|name| !before.contains(name) && !name.starts_with(".pairdp-"));
+    assert!(left.clone().all(|name| name == "run.checkpoint" || name == "model.json"), "{names:?}");
+}
