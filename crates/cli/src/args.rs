@@ -1,9 +1,11 @@
 //! What can be typed.
 
 mod budget;
+mod evidence;
 mod tuning;
 
 pub(crate) use budget::{Adjacency, Budget, BudgetCommand, LedgerFile, Spending};
+pub(crate) use evidence::Audit;
 pub(crate) use tuning::Tuning;
 
 use clap::{Args, Parser, Subcommand};
@@ -47,6 +49,8 @@ pub(crate) enum Command {
     Schema(Schema),
     /// What noisy releases cost, or how much noise a budget needs
     Account(Account),
+    /// Attack a mechanism many times and bound its ε from below
+    Audit(Audit),
 }
 
 #[derive(Args)]

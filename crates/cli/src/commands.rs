@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub(crate) mod account;
+pub(crate) mod audit;
 pub(crate) mod baseline;
 pub(crate) mod budget;
 pub(crate) mod demo;

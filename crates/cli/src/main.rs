@@ -37,6 +37,7 @@ fn main() -> ExitCode {
 fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
     match command {
         Command::Account(arguments) => commands::account::run(arguments, printer),
+        Command::Audit(arguments) => commands::audit::run(arguments, printer),
         Command::Budget(arguments) => commands::budget::run(arguments, printer),
         Command::Demo(arguments) => commands::demo::run(arguments, printer),
         Command::Simulate(arguments) => commands::simulate::run(arguments, printer),

@@ -1,0 +1,31 @@
+//! Evidence: what attacks on the mechanisms find, how stable descents really are, and what a record does to a model.
+//!
+//! Proofs say what cannot happen; this crate tries to make it happen. An [`Audit`] runs a mechanism many times on two neighbouring
+//! tables, by the very code that trains models, and bounds ε from below by how well the best attacker tells them apart. A bound above
+//! the claim means that a proof, a constant or the code is wrong.
+//!
+//! - [`neighbours`]: tables for which the sensitivities are attained;
+//! - [`Audit`], [`Runs`], [`report()`]: many runs, two tables;
+//! - [`confidence`]: exact intervals for counts;
+//! - [`Family`]: from accuracy to ε, with the assumption named.
+//!
+//! Everything here works on tables that the auditor made up. It sees releases, never the records of a curator.
+
+mod answers;
+mod audit;
+pub mod confidence;
+mod error;
+mod family;
+mod likelihood;
+mod linear;
+pub mod neighbours;
+mod report;
+mod runs;
+pub mod suite;
+
+pub use audit::{Audit, Pair, View};
+pub use error::AuditError;
+pub use family::{Family, best_accuracy};
+pub use neighbours::{Neighbours, Table};
+pub use report::{Bound, FALSE_ALARM, Numbers, Report, Verdict, report};
+pub use runs::{Run, Runs};

@@ -1,0 +1,59 @@
+//! What may be asked of claims.
+
+use super::Tuning;
+use super::tuning::named;
+use clap::Args;
+use pairdp_audit::{Pair, View};
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pairdp audit --algorithm noisy-gd --steps 10 --radius 0.1 --runs 20000
+  pairdp audit --all --runs 20000
+  pairdp audit --algorithm moments --canaries 200 --records 1000 --epsilon 8
+  pairdp audit --command 'awk -F, \"NR>1{s+=\\$1} END{print s/(NR-1)}\" {data} > {model}' --runs 200
+
+The mechanism is run on two tables that differ in one record, which the auditor made up: the pair for which its sensitivity
+is attained. A fair coin chooses the table; the attacker sees every release and guesses by the likelihood ratio. The larger
+δ, the fewer runs show the whole of ε.
+
+--command audits any program that reads a CSV file (header, features, target last) and writes numbers, as JSON or as text;
+{data} and {model} stand for the two files. --epsilon and --delta are then its claim.
+
+Exit code 0 means that no claim was refuted, 1 that one was, which happens by chance once in a million audits.")]
+pub(crate) struct Audit {
+    /// Records of the tables
+    #[arg(long, value_name = "N", default_value_t = pairdp_audit::suite::RECORDS)]
+    pub(crate) records: usize,
+    /// Features of a record
+    #[arg(long, value_name = "D", default_value_t = pairdp_audit::suite::FEATURES)]
+    pub(crate) features: usize,
+    /// The claim's ε
+    #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(crate) epsilon: f64,
+    /// The claim's δ
+    #[arg(long, value_name = "D", default_value_t = 1e-3, allow_negative_numbers = true)]
+    pub(crate) delta: f64,
+    /// How often to run the mechanism
+    #[arg(long, value_name = "R", default_value_t = 5000)]
+    pub(crate) runs: usize,
+    /// How sure the lower bound is to be
+    #[arg(long, value_name = "P", default_value_t = 0.999, allow_negative_numbers = true)]
+    pub(crate) confidence: f64,
+    /// Tables for which sensitivities are attained, or of no special shape
+    #[arg(long, value_name = "PAIR", default_value = "worst", value_parser = named::<Pair>(&["worst", "typical"]))]
+    pub(crate) pair: Pair,
+    /// What the attacker sees: every release, or the model alone
+    #[arg(long, value_name = "VIEW", default_value = "releases",
+        value_parser = named::<View>(&["releases", "model"]))]
+    pub(crate) view: View,
+    /// Keep the runs here, and go on with those that are there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Audit every algorithm and print one table
+    #[arg(long, conflicts_with = "state")]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) tuning: Tuning,
+}
