@@ -6,7 +6,7 @@ use crate::likelihood::Likelihood;
 use crate::neighbours::{Neighbours, extremes, typical};
 use crate::report::{Numbers, Report, report};
 use crate::{AuditError, Family, Run, Table};
-use pairdp_learn::{Curator, Journal, Mechanism, Plan, run};
+use pairdp_learn::{Curator, Exchange, Journal, Mechanism, Plan, run};
 use pairdp_noise::Source;
 use pairdp_pairwise::Problem;
 use pairdp_units::Budget;
@@ -136,7 +136,7 @@ impl Audit {
     ///
     /// # Errors
     /// [`AuditError`] where the mechanism has no such release.
-    pub fn look_at(&self, trace: &[pairdp_learn::Exchange]) -> Result<Vec<f64>, AuditError> {
+    pub fn look_at(&self, trace: &[Exchange]) -> Result<Vec<f64>, AuditError> {
         self.likelihood.numbers(trace)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::AuditError;
 use crate::confidence::{log_ratio, normal_quantile};
-use pairdp_accountant::{Event, Release, Sampling, delta_value, epsilon_value, gaussian};
+use pairdp_accountant::{Event, Release, Sampling, delta_for, delta_value, epsilon_value, gaussian};
 use pairdp_units::{Delta, Epsilon};
 
 /// What is assumed about the mechanism when an accuracy is turned into ε.
@@ -58,12 +58,13 @@ impl Family {
                 Ok(gaussian::epsilon(delta, ratio)?.get() * (1.0 - 1e-9))
             }
             Self::Sampled(event) => {
-                let (mut low, mut high) = (-3.0_f64, 5.0_f64);
+                let (mut low, mut high) = (-2.0_f64, 4.0_f64);
                 // More noise makes attackers worse; the largest noise that still allows the accuracy, from above. Where the
                 // accountant gives up there is too little noise by far.
-                for _ in 0..30 {
+                for _ in 0..16 {
                     let middle = 0.5 * (low + high);
-                    let allowed = best_accuracy(&event.scaled(middle.exp())?).unwrap_or(1.0);
+                    let allowed =
+                        variation(&event.scaled(middle.exp())?).map_or(1.0, |value| 0.5 + 0.5 * value);
                     if allowed >= accuracy { low = middle } else { high = middle }
                 }
                 Ok(epsilon_value(&event.scaled(high.exp())?, delta)? * (1.0 - 1e-6))
@@ -77,9 +78,7 @@ impl Family {
 /// # Errors
 /// [`AuditError::Accountant`] when the accountant has no answer.
 pub fn best_accuracy(event: &Event) -> Result<f64, AuditError> {
-    // The curve is flat at 0: δ there is TV.
-    let none = Epsilon::new(1e-9)?;
-    let variation = match *event.release() {
+    let best = match *event.release() {
         Release::Gaussian { noise_multiplier, sampling: Sampling::None, times } => {
             gaussian::delta(0.0, (times as f64).sqrt() / noise_multiplier)?
         }
@@ -88,9 +87,20 @@ pub fn best_accuracy(event: &Event) -> Result<f64, AuditError> {
         Release::Pure { epsilon, sampling: Sampling::None, times } => {
             -(-0.5 * epsilon * times as f64).exp_m1()
         }
-        _ => delta_value(event, none)?,
+        // A value where there is one, else a bound.
+        _ => match variation(event) {
+            Ok(value) => value,
+            Err(_) => delta_for(event, Epsilon::new(NOTHING)?)?.0,
+        },
     };
-    Ok(0.5 + 0.5 * variation)
+    Ok(0.5 + 0.5 * best)
+}
+
+/// An ε so small that δ there is the total variation: the curve is flat at 0.
+const NOTHING: f64 = 1e-9;
+
+fn variation(event: &Event) -> Result<f64, AuditError> {
+    Ok(delta_value(event, Epsilon::new(NOTHING)?)?)
 }
 
 #[cfg(test)]

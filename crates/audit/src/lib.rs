@@ -6,6 +6,7 @@
 //!
 //! - [`neighbours`]: tables for which the sensitivities are attained;
 //! - [`Audit`], [`Runs`], [`report()`]: many runs, two tables;
+//! - [`one_run`]: one run, many canaries;
 //! - [`confidence`]: exact intervals for counts;
 //! - [`Family`]: from accuracy to ε, with the assumption named.
 //!
@@ -19,6 +20,7 @@ mod family;
 mod likelihood;
 mod linear;
 pub mod neighbours;
+pub mod one_run;
 mod report;
 mod runs;
 pub mod suite;

@@ -40,10 +40,8 @@ impl Table {
         names.push("y".into());
         let mut text = names.join(",") + "\n";
         for (row, target) in self.features.chunks_exact(self.columns).zip(&self.targets) {
-            for value in row {
-                text += &format!("{value},");
-            }
-            text += &format!("{target}\n");
+            row.iter().for_each(|value| text.push_str(&(value.to_string() + ",")));
+            text.push_str(&(target.to_string() + "\n"));
         }
         text
     }

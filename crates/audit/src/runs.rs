@@ -26,13 +26,13 @@ pub struct Runs {
     format: String,
     /// What is audited: runs of another audit must not be mixed in.
     about: String,
-    runs: Vec<Run>,
+    made: Vec<Run>,
 }
 
 impl Runs {
     /// None yet.
     pub fn new(about: String) -> Self {
-        Self { format: FORMAT.into(), about, runs: Vec::new() }
+        Self { format: FORMAT.into(), about, made: Vec::new() }
     }
 
     /// Runs saved earlier.
@@ -42,8 +42,8 @@ impl Runs {
     pub fn from_json(text: &str, about: &str) -> Result<Self, AuditError> {
         let runs: Self = serde_json::from_str(text).map_err(|_| AuditError::OtherState)?;
         let same = runs.format == FORMAT && runs.about == about;
-        let width = runs.runs.first().map_or(0, |run| run.numbers.len());
-        if same && runs.runs.iter().all(|run| run.numbers.len() == width) {
+        let width = runs.made.first().map_or(0, |run| run.numbers.len());
+        if same && runs.made.iter().all(|run| run.numbers.len() == width) {
             return Ok(runs);
         }
         Err(AuditError::OtherState)
@@ -59,7 +59,7 @@ impl Runs {
 
     /// The runs.
     pub fn all(&self) -> &[Run] {
-        &self.runs
+        &self.made
     }
 
     /// Adds runs until there are `total`, on every core. For each a fair coin chooses the table; the coins are not the
@@ -74,8 +74,8 @@ impl Runs {
         run: impl Fn(bool, u64) -> Result<Vec<f64>, E> + Sync,
         mut watch: impl FnMut(&Self) -> Result<(), E>,
     ) -> Result<(), E> {
-        while self.runs.len() < total {
-            let start = self.runs.len();
+        while self.made.len() < total {
+            let start = self.made.len();
             let batch: Vec<bool> =
                 (start..total.min(start + BATCH)).map(|_| coins.next_word() & 1 == 1).collect();
             let made: Result<Vec<Run>, E> = batch
@@ -88,7 +88,7 @@ impl Runs {
                 if expected != found {
                     return Err(AuditError::Shape { expected, found }.into());
                 }
-                self.runs.push(run);
+                self.made.push(run);
             }
             watch(self)?;
         }
@@ -96,6 +96,6 @@ impl Runs {
     }
 
     fn width(&self) -> Option<usize> {
-        self.runs.first().map(|run| run.numbers.len())
+        self.made.first().map(|run| run.numbers.len())
     }
 }

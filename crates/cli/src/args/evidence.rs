@@ -54,6 +54,12 @@ pub(crate) struct Audit {
     /// Audit every algorithm and print one table
     #[arg(long, conflicts_with = "state")]
     pub(crate) all: bool,
+    /// Run once instead, with so many records chosen by coins, each with a feature of its own
+    #[arg(long, value_name = "M", conflicts_with_all = ["state", "all", "command"])]
+    pub(crate) canaries: Option<usize>,
+    /// Audit this program instead: it reads {data} and writes {model}
+    #[arg(long, value_name = "CMD", conflicts_with = "all")]
+    pub(crate) command: Option<String>,
     #[command(flatten)]
     pub(crate) tuning: Tuning,
 }

@@ -1,10 +1,12 @@
+mod black_box;
+
 use crate::args::Audit as Arguments;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
 use pairdp_audit::suite::suite;
-use pairdp_audit::{Audit, AuditError, Report, Runs, Verdict};
-use pairdp_learn::{Prepared, Settings, Task};
+use pairdp_audit::{Audit, AuditError, Report, Runs, Verdict, one_run};
+use pairdp_learn::{Prepared, Settings};
 use pairdp_noise::Secure;
 use pairdp_units::Budget;
 use serde_json::{Value, json};
@@ -18,6 +20,14 @@ const PAUSE: Duration = Duration::from_secs(5);
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
     if arguments.all {
         return all(arguments, printer);
+    }
+    if let Some(canaries) = arguments.canaries {
+        return one_run(arguments, canaries, printer);
+    }
+    if let Some(command) = &arguments.command {
+        let report = black_box::audit(arguments, command, printer)?;
+        printer.result(&describe(&report), &serde_json::to_value(&report).unwrap_or_default());
+        return Ok(code(report.verdict));
     }
     let (report, prepared) = one(arguments, &arguments.tuning.settings(), printer)?;
     let plan = prepared.plan;
@@ -52,18 +62,46 @@ fn one(arguments: &Arguments, settings: &Settings, printer: &Printer) -> Result<
     let prepared = settings.prepare(size.0, size.1, budget)?;
     let Prepared { problem, plan, budget, .. } = prepared;
     let audit = Audit::of_plan(problem, plan, size, budget, arguments.pair, arguments.view)?;
-    let mut runs = match &arguments.state {
-        Some(path) if path.exists() => {
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
-            Runs::from_json(&text, &audit.about()).map_err(|error| Failure::about(path, &error))?
-        }
-        _ => Runs::new(audit.about()),
-    };
+    let mut runs = saved(arguments, audit.about())?;
     let run =
         |first, _| audit.run(first, Secure::from_os().map_err(AuditError::from)?).map_err(Failure::from);
     collect(arguments, printer, &mut runs, run)?;
     Ok((audit.report(runs.all(), arguments.confidence)?, prepared))
+}
+
+/// The runs that were kept, if any.
+fn saved(arguments: &Arguments, about: String) -> Result<Runs, Failure> {
+    let Some(path) = arguments.state.as_ref().filter(|path| path.exists()) else {
+        return Ok(Runs::new(about));
+    };
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::Failed(format!("{}: could not be read: {error}", path.display())))?;
+    Runs::from_json(&text, &about).map_err(|error| Failure::about(path, &error))
+}
+
+/// One run with many canaries.
+fn one_run(arguments: &Arguments, canaries: usize, printer: &Printer) -> Result<ExitCode, Failure> {
+    let budget = Budget::new(arguments.epsilon, arguments.delta)?;
+    let settings = arguments.tuning.settings();
+    let Prepared { problem, plan, budget, .. } = settings.prepare(arguments.records, canaries, budget)?;
+    let (mut coins, source) = (Secure::from_os()?, Secure::from_os()?);
+    let size = (arguments.records, canaries);
+    let found = one_run::audit(problem, plan, size, budget, arguments.confidence, &mut coins, source)?;
+    let text = format!(
+        "{} over {} records, one run\nclaimed     ε = {} at δ = {:e}\naudited     ε ≥ {:.3}, {} % sure: {} of {} guesses about \
+         {canaries} canaries are right\nverdict     {}",
+        plan.algorithm().name(),
+        arguments.records,
+        found.claimed_epsilon,
+        found.delta,
+        found.audited_lower_bound,
+        100.0 * found.confidence,
+        found.correct,
+        found.guesses,
+        words(found.verdict)
+    );
+    printer.result(&text, &serde_json::to_value(&found).unwrap_or_default());
+    Ok(code(found.verdict))
 }
 
 /// Makes the runs that are missing, says how far it is, and saves them where that was asked for.
@@ -128,7 +166,7 @@ fn all(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
     let (mut rows, mut worst) = (Vec::new(), Verdict::NotRefuted);
     for case in suite() {
         let (report, prepared) = one(arguments, &case.settings, printer)?;
-        let task = task(case.settings.task);
+        let task = case.settings.task.name();
         let algorithm = prepared.plan.algorithm().name();
         let attainable = report.attainable.map_or("–".into(), |value| format!("{value:.3}"));
         let line = format!(
@@ -156,8 +194,4 @@ fn all(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
     );
     printer.result(&text, &json!({ "audits": rows, "verdict": worst }));
     Ok(code(worst))
-}
-
-fn task(task: Task) -> &'static str {
-    task.name()
 }
