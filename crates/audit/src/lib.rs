@@ -8,7 +8,9 @@
 //! - [`Audit`], [`Runs`], [`report()`]: many runs, two tables;
 //! - [`one_run`]: one run, many canaries;
 //! - [`confidence`]: exact intervals for counts;
-//! - [`Family`]: from accuracy to ε, with the assumption named.
+//! - [`Family`]: from accuracy to ε, with the assumption named;
+//! - [`stability`], [`gap`]: coupled descents beside their bounds, and what that says about new records;
+//! - [`plot`]: curves on logarithmic axes.
 //!
 //! Everything here works on tables that the auditor made up. It sees releases, never the records of a curator.
 
@@ -17,12 +19,15 @@ mod audit;
 pub mod confidence;
 mod error;
 mod family;
+pub mod gap;
 mod likelihood;
 mod linear;
 pub mod neighbours;
 pub mod one_run;
+pub mod plot;
 mod report;
 mod runs;
+pub mod stability;
 pub mod suite;
 
 pub use audit::{Audit, Pair, View};

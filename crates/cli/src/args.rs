@@ -5,7 +5,7 @@ mod evidence;
 mod tuning;
 
 pub(crate) use budget::{Adjacency, Budget, BudgetCommand, LedgerFile, Spending};
-pub(crate) use evidence::Audit;
+pub(crate) use evidence::{Audit, Stability};
 pub(crate) use tuning::Tuning;
 
 use clap::{Args, Parser, Subcommand};
@@ -51,6 +51,8 @@ pub(crate) enum Command {
     Account(Account),
     /// Attack a mechanism many times and bound its ε from below
     Audit(Audit),
+    /// Measure how far one record moves a descent, beside the bounds
+    Stability(Stability),
 }
 
 #[derive(Args)]

@@ -10,5 +10,6 @@ pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod schema;
 pub(crate) mod simulate;
+pub(crate) mod stability;
 pub(crate) mod train;
 pub(crate) mod verify;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 Examples:
   pairdp audit --algorithm noisy-gd --steps 10 --radius 0.1 --runs 20000
   pairdp audit --all --runs 20000
-  pairdp audit --algorithm moments --canaries 200 --records 1000 --epsilon 8
+  pairdp audit --algorithm moments --canaries 200 --records 1000 --epsilon 8 --delta 1e-6
   pairdp audit --command 'awk -F, \"NR>1{s+=\\$1} END{print s/(NR-1)}\" {data} > {model}' --runs 200
 
 The mechanism is run on two tables that differ in one record, which the auditor made up: the pair for which its sensitivity
@@ -62,4 +62,30 @@ pub(crate) struct Audit {
     pub(crate) command: Option<String>,
     #[command(flatten)]
     pub(crate) tuning: Tuning,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pairdp stability
+  pairdp stability --records 20,200 --steps 10,100,1000 --step-size 0.01 --plot stability.svg
+
+Two descents on tables that differ in one record, with the same indices: how far apart they are after the last step, beside
+the bound for these indices, the formula for any, and η√T + ηT/n. `construction` is the loss on which theory says that
+descents are least stable. Nothing here reads a private table.
+
+Exit code 0 means that every measurement is within its bounds, 1 that one is not.")]
+pub(crate) struct Stability {
+    /// n
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [20, 80])]
+    pub(crate) records: Vec<usize>,
+    /// T
+    #[arg(long, value_name = "T", value_delimiter = ',', default_values_t = [20, 80, 320])]
+    pub(crate) steps: Vec<u32>,
+    /// η
+    #[arg(long, value_name = "H", value_delimiter = ',', default_values_t = [0.01, 0.1])]
+    pub(crate) step_size: Vec<f64>,
+    /// Draw the growth on the construction here, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
 }

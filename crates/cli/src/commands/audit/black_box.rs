@@ -23,7 +23,6 @@ pub(super) fn audit(arguments: &Arguments, command: &str, printer: &Printer) -> 
     let problem = arguments.tuning.settings().problem(arguments.features)?;
     let (n, columns) = (arguments.records, arguments.features);
     let neighbours = match arguments.pair {
-        // One extreme record among opposite ones, exchanged for an extreme one of the other label.
         Pair::Worst => extremes(problem, n, columns, 0).swap_remove(WORST),
         Pair::Typical => typical(problem, n, columns),
     };
@@ -46,7 +45,7 @@ pub(super) fn audit(arguments: &Arguments, command: &str, printer: &Printer) -> 
     Ok(report(runs.all(), Numbers::Unknown, &Family::Any, claim, None, arguments.confidence)?)
 }
 
-/// Of the extremes: the one positive record at the far end becomes a negative one at the near end.
+/// Of the extremes: a record like all others, exchanged for one of the other label at the far end.
 const WORST: usize = 2;
 
 fn execute(command: &str, data: &Path, model: &Path) -> Result<(), Failure> {
