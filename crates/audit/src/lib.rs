@@ -10,9 +10,10 @@
 //! - [`confidence`]: exact intervals for counts;
 //! - [`Family`]: from accuracy to ε, with the assumption named;
 //! - [`stability`], [`gap`]: coupled descents beside their bounds, and what that says about new records;
+//! - [`influence`]: leaving one record out, predicted and refitted, for the custodian alone;
 //! - [`plot`]: curves on logarithmic axes.
 //!
-//! Everything here works on tables that the auditor made up. It sees releases, never the records of a curator.
+//! Audits and measurements work on tables that the auditor made up. They see releases, never the records of a curator.
 
 mod answers;
 mod audit;
@@ -20,6 +21,7 @@ pub mod confidence;
 mod error;
 mod family;
 pub mod gap;
+pub mod influence;
 mod likelihood;
 mod linear;
 pub mod neighbours;

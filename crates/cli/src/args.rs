@@ -5,7 +5,7 @@ mod evidence;
 mod tuning;
 
 pub(crate) use budget::{Adjacency, Budget, BudgetCommand, LedgerFile, Spending};
-pub(crate) use evidence::{Audit, Stability};
+pub(crate) use evidence::{Audit, Influence, Stability};
 pub(crate) use tuning::Tuning;
 
 use clap::{Args, Parser, Subcommand};
@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Audit(Audit),
     /// Measure how far one record moves a descent, beside the bounds
     Stability(Stability),
+    /// What single records do to a ranker fitted without privacy: for the custodian alone
+    Influence(Influence),
 }
 
 #[derive(Args)]

@@ -6,6 +6,7 @@ pub(crate) mod baseline;
 pub(crate) mod budget;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
+pub(crate) mod influence;
 pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod schema;

@@ -89,3 +89,32 @@ pub(crate) struct Stability {
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
 }
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  pairdp influence cohort.csv --top 10
+  pairdp influence cohort.csv --exact 10 --out influence.csv
+
+For the custodian alone: every number is derived from the records without noise. A ranker is fitted without privacy (logistic
+loss, a ridge), and for each record it is predicted how far leaving it out would move the parameters, and how much that would
+change the loss of pairs.")]
+pub(crate) struct Influence {
+    /// Table: .csv or .parquet with a header, .svm or .libsvm; text may be packed as .gz
+    pub(crate) data: PathBuf,
+    /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Half this times the squared norm of the parameters is added to the risk
+    #[arg(long, value_name = "L", default_value_t = 0.1, allow_negative_numbers = true)]
+    pub(crate) ridge: f64,
+    /// Show so many records, the most influential first
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    pub(crate) top: usize,
+    /// Fit again without each of the first so many of them, and compare
+    #[arg(long, value_name = "K", default_value_t = 3)]
+    pub(crate) exact: usize,
+    /// Write the influence of every record here, as CSV; never over a model
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
