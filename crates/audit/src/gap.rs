@@ -33,7 +33,7 @@ pub struct Gap {
 }
 
 /// Tables over which means are taken.
-const TABLES: u64 = 16;
+const TABLES: u64 = 8;
 /// New records for the risk on the population.
 const NEW: usize = 2000;
 const COLUMNS: usize = 5;
@@ -126,7 +126,7 @@ fn measure(
             let risk = |records, w: &[f64]| kernel::risk(problem, records, w, Par::Sequential);
             let new = draw(&mut source, NEW).records(1.0)?;
             let (on_table, on_new) = (risk(&records, &here), risk(&new, &here));
-            let mut weighted = rate * rate * risk(&records, &vec![0.0; COLUMNS]);
+            let mut weighted = rate * rate * risk(&records, &[0.0; COLUMNS]);
             for step in 1..steps {
                 weighted += rate * rate * risk(&records, &result(&table, step)?);
             }

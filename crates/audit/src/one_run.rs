@@ -26,6 +26,7 @@ use pairdp_pairwise::{Objective, Problem};
 use pairdp_units::Budget;
 use pairdp_units::directed::smaller;
 use serde::Serialize;
+use std::cmp::Ordering;
 
 /// What one run with canaries showed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -158,12 +159,10 @@ fn scores(
                 // A record moves its own step by 1 and later ones by the inverse of how many came before.
                 Mechanism::Online(_) => {
                     let (step, own) = (t + 1, place[n - canaries + i]);
-                    let weight = if step < own {
-                        0.0
-                    } else if step == own {
-                        1.0
-                    } else {
-                        1.0 / step as f64
+                    let weight = match step.cmp(&own) {
+                        Ordering::Less => 0.0,
+                        Ordering::Equal => 1.0,
+                        Ordering::Greater => 1.0 / step as f64,
                     };
                     -weight * answer[i]
                 }

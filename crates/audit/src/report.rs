@@ -65,8 +65,8 @@ pub struct Report {
     pub delta: f64,
     /// The largest of the bounds.
     pub audited_lower_bound: f64,
-    /// What the best attacker on the worst neighbours would reach with as many runs, if the claim is exact; none where
-    /// nothing is known about the mechanism.
+    /// What the best attacker on the worst neighbours would reach with as many runs, on average, if the claim is exact; none
+    /// where nothing is known about the mechanism.
     pub attainable: Option<f64>,
     /// The probability with which the bounds hold.
     pub confidence: f64,
@@ -101,11 +101,7 @@ pub fn report(
     let claimed = claim.epsilon.get();
     let attainable = match best_accuracy {
         Some(accuracy) => {
-            let trials = evidence.accuracy.1;
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
-            let right = (accuracy * trials as f64) as u64;
-            let sure = at_least(right, trials, 0.5 * (1.0 - confidence));
-            Some(smaller(family.epsilon(sure, claim.delta)?, claimed))
+            Some(smaller(evidence.attainable(family, claim, accuracy, 1.0 - confidence)?, claimed))
         }
         None => None,
     };
@@ -189,6 +185,27 @@ impl Evidence {
                 lower_bound: family.epsilon(right, delta)?,
             },
         ])
+    }
+
+    /// The bounds for an attacker whose counts are what they are on average.
+    fn attainable(
+        &self,
+        family: &Family,
+        claim: Budget,
+        accuracy: f64,
+        alpha: f64,
+    ) -> Result<f64, AuditError> {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
+        let average = |share: f64, trials: u64| ((share * trials as f64) as u64, trials);
+        let half = u64::midpoint(self.threshold[0].1, self.threshold[1].1);
+        let threshold = match family {
+            // Laplace noise: beyond the further table half of the nearer one's releases lie, and e^−ε of that of the other's.
+            Family::Any => [average(0.5, half), average(0.5 * (-claim.epsilon.get()).exp(), half)],
+            _ => [(0, half); 2],
+        };
+        let accuracy = average(accuracy, self.accuracy.1);
+        let bounds = Self { threshold, accuracy, ..*self }.bounds(family, claim.delta, alpha)?;
+        Ok(bounds.iter().fold(0.0, |most, bound| larger(most, bound.lower_bound)))
     }
 }
 

@@ -144,7 +144,10 @@ fn describe(report: &Report) -> String {
         );
     }
     if let Some(attainable) = report.attainable {
-        let _ = writeln!(text, "attainable  ε ≥ {attainable:.3} by the best attacker with as many runs");
+        let _ = writeln!(
+            text,
+            "attainable  ε ≥ {attainable:.3} by the best attacker with as many runs, on average"
+        );
     }
     let _ = write!(text, "verdict     {}", words(report.verdict));
     text

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &Stability, printer: &Printer) -> Result<ExitCode, 
             }
         }
     }
-    let averages = gaps(100, 100)?;
+    let averages = gaps(50, 50)?;
     if let Some(path) = &arguments.plot {
         files::write(path, &picture()?)?;
         printer.progress(&format!("wrote {}", path.display()));

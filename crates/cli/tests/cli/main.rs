@@ -6,6 +6,7 @@ mod account;
 mod budget;
 mod checkpoint;
 mod common;
+mod evidence;
 mod kills;
 mod path;
 mod refusals;
