@@ -120,7 +120,7 @@ pub(crate) fn embed_rows<'py>(
     PyArray1::from_vec(py, py.detach(|| predictor.embed(&table))).reshape([n, d])
 }
 
-fn read_settings(text: &str) -> PyResult<Settings> {
+pub(crate) fn read_settings(text: &str) -> PyResult<Settings> {
     serde_json::from_str(text).map_err(|error| shape(&format!("settings: {error}")))
 }
 
