@@ -252,14 +252,19 @@ impl Descent {
         let setting = Setting::new(self.lipschitz()?, self.step_size, self.steps as usize, self.records)?;
         let radius = if self.loss == Loss::Construction { f64::INFINITY } else { 10.0 };
         let geometry = self.geometry()?;
-        let same_term = if self.loss == Loss::Logistic { 0.0 } else { geometry.same_term() };
+        // Without kinks only what was replaced moves the runs apart, and at one parameter.
+        let (same_term, both_orders, replaced) = if self.loss == Loss::Logistic {
+            (0.0, geometry.both_orders(), geometry.replaced())
+        } else {
+            (geometry.same_term(), geometry.both_orders_apart(), geometry.replaced_apart())
+        };
         Ok(match self.method {
             Method::Gd => full_batch_pointwise(&setting, Form::Printed),
             Method::Sgd => sgd_expected(&setting, radius, Form::Printed),
             Method::SgdFixedPermutation => fixed_permutation(&setting),
-            Method::PairGd => full_batch_pairwise(&setting, same_term, geometry.both_orders_apart(), 0.0),
+            Method::PairGd => full_batch_pairwise(&setting, same_term, both_orders, 0.0),
             Method::PairHistory => history_expected(&setting),
-            Method::PairSgd => pair_sgd_expected(&setting, same_term, geometry.replaced_apart(), false),
+            Method::PairSgd => pair_sgd_expected(&setting, same_term, replaced, false),
         })
     }
 
