@@ -119,7 +119,7 @@ mod tests {
             let accuracy = best_accuracy(&event).unwrap();
             let truth = epsilon_value(&event, delta).unwrap();
             let found = family.epsilon(accuracy, delta).unwrap();
-            assert!((found / truth - 1.0).abs() < 1e-4, "{found} {truth}");
+            assert!(found <= truth && found > truth * (1.0 - 1e-3), "{found} {truth}");
             let plain = Family::Any.epsilon(accuracy, delta).unwrap();
             assert!(plain > 0.0 && plain < 0.5 * truth, "{plain} {truth}");
         }

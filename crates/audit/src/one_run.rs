@@ -19,7 +19,7 @@
 use crate::AuditError;
 use crate::confidence::upper_tail;
 use crate::neighbours::Table;
-use crate::report::{FALSE_ALARM, Verdict};
+use crate::report::{FALSE_ALARM, Verdict, check_confidence};
 use pairdp_learn::{Curator, Exchange, Journal, Mechanism, Plan, run};
 use pairdp_noise::Source;
 use pairdp_pairwise::{Objective, Problem};
@@ -97,6 +97,7 @@ pub fn audit<S: Source>(
         let range = "at least 1 and below the number of records, for rankers and pointwise models";
         return Err(AuditError::Range { what: "number of canaries", range, value: canaries as f64 });
     }
+    check_confidence(confidence)?;
     let mechanism = Mechanism::calibrate(problem, plan, n, canaries, claim)?;
     let truth: Vec<bool> = (0..canaries).map(|_| coins.next_word() & 1 == 1).collect();
     let table = table(problem, n, &truth);

@@ -90,10 +90,7 @@ pub fn report(
     best_accuracy: Option<f64>,
     confidence: f64,
 ) -> Result<Report, AuditError> {
-    if !(confidence > 0.0 && confidence < 1.0) {
-        let range = "between 0 and 1";
-        return Err(AuditError::Range { what: "confidence", range, value: confidence });
-    }
+    check_confidence(confidence)?;
     let evidence = Evidence::gather(runs, numbers, claim.delta);
     let bounds = evidence.bounds(family, claim.delta, 1.0 - confidence)?;
     let strict = evidence.bounds(family, claim.delta, FALSE_ALARM)?;
@@ -115,6 +112,14 @@ pub fn report(
         verdict: if most(&strict) > claimed { Verdict::Violated } else { Verdict::NotRefuted },
         bounds,
     })
+}
+
+/// Refuses what is no probability.
+pub(crate) fn check_confidence(confidence: f64) -> Result<(), AuditError> {
+    if confidence > 0.0 && confidence < 1.0 {
+        return Ok(());
+    }
+    Err(AuditError::Range { what: "confidence", range: "between 0 and 1", value: confidence })
 }
 
 /// Counts from which bounds at any level follow.
@@ -236,9 +241,8 @@ fn choose(runs: &[Run], score: &Score, trials: usize, delta: Delta) -> (f64, Cut
     let mut scores: Vec<(bool, f64)> = runs.iter().map(|run| (run.first, score(run))).collect();
     scores.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut best = (0.0, Cut { threshold: 0.0, above: true, for_first: true });
-    for k in 0..=CUTS.min(scores.len().saturating_sub(2)) {
-        let at = k * scores.len().saturating_sub(2) / CUTS.min(scores.len().saturating_sub(2)).max(1);
-        let Some(pair) = scores.get(at..at + 2) else { break };
+    let stride = (scores.len() / CUTS).max(1);
+    for pair in scores.windows(2).step_by(stride) {
         let threshold = f64::midpoint(pair[0].1, pair[1].1);
         for (above, for_first) in [(true, true), (true, false), (false, true), (false, false)] {
             let cut = Cut { threshold, above, for_first };

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
     let plan = prepared.plan;
     let name = plan.algorithm().name();
     let text = format!(
-        "{name} with {} steps over {} records, {} features, {}\n{}",
+        "{name}: {} steps, n = {}, d = {}, {}\n{}",
         plan.steps(),
         arguments.records,
         arguments.features,
@@ -188,7 +188,7 @@ fn all(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
     }
     let _ = write!(
         text,
-        "\nε at δ = {:e}, {} % sure, {} runs each, {} records of {} features",
+        "\nε at δ = {:e}, {} % sure, {} runs each, n = {}, d = {}",
         arguments.delta,
         100.0 * arguments.confidence,
         arguments.runs,
