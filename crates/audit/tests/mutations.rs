@@ -148,7 +148,8 @@ fn samples_that_are_no_secret_are_caught_in_12000_runs() {
     let Mechanism::Sampled(sampled) = Mechanism::calibrate(problem, plan, N, 1, claim()).unwrap() else {
         unreachable!()
     };
-    // The same pairs in every run: the replaced record is in four of them, no more often than chance would have it.
+    // The same pairs in every run: the replaced record is in four of them. By chance it would be in two on average, and in four
+    // or more in one run of eight; a seed that is bad for somebody is bad for him in every run.
     let replaced = audit.neighbours().replaced;
     let other = |t: usize| (replaced + 1 + t % (N - 2)) % N;
     let pairs: Vec<(usize, usize)> =
