@@ -3,11 +3,13 @@
 ``PrivateRanker`` learns to rank and ``PrivateMetric`` learns distances, from every pair of records;
 ``PrivateClassifier`` and ``PrivateRegressor`` learn from single records. All are under (epsilon, delta) differential
 privacy for replacing any one record, and carry a certificate that anybody can check. ``plan`` says beforehand what
-training would do, ``accounting`` what noisy releases cost, and ``baseline`` has the same models without privacy.
+training would do, ``accounting`` what noisy releases cost, ``audit`` how much of a claimed epsilon an attacker finds,
+and ``baseline`` has the same models without privacy.
 """
 
 from . import accounting, baseline
 from ._core import __version__
+from .auditing import audit
 from .classification import PrivateClassifier
 from .exceptions import PrivacyBudgetError
 from .metric import PrivateMetric
@@ -23,6 +25,7 @@ __all__ = [
     "PrivateRegressor",
     "__version__",
     "accounting",
+    "audit",
     "baseline",
     "plan",
 ]

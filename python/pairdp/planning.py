@@ -11,6 +11,15 @@ from ._base import check_budget, settings_text
 __all__ = ["plan"]
 
 
+TASKS = ("ranking", "metric", "classification", "regression")
+
+
+def check_task(task: str) -> None:
+    """Refuse a task that there is not."""
+    if task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(TASKS)}, not {task!r}")
+
+
 def plan(
     n_records: int,
     n_features: int,
@@ -52,8 +61,6 @@ def plan(
     True
     """
     budget = check_budget(epsilon, delta, "pairdp.plan(5000, 20, epsilon=1.0, delta=1e-6)")
-    tasks = ("ranking", "metric", "classification", "regression")
-    if task not in tasks:
-        raise ValueError(f"task must be one of {', '.join(tasks)}, not {task!r}")
+    check_task(task)
     ask = _core.explain_plan if explain else _core.plan
     return json.loads(ask(n_records, n_features, settings_text(task, settings), *budget))

@@ -1,9 +1,11 @@
 //! What can be typed.
 
 mod budget;
+mod evidence;
 mod tuning;
 
 pub(crate) use budget::{Adjacency, Budget, BudgetCommand, LedgerFile, Spending};
+pub(crate) use evidence::{Audit, Influence, Stability};
 pub(crate) use tuning::Tuning;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -69,6 +71,12 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Print the manual page, or write those of all commands to a folder
     Man(Man),
+    /// Attack a mechanism many times and bound its ε from below
+    Audit(Audit),
+    /// Measure how far one record moves a descent, beside the bounds
+    Stability(Stability),
+    /// What single records do to a ranker fitted without privacy: for the custodian alone
+    Influence(Influence),
 }
 
 #[derive(Args)]

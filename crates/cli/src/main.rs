@@ -44,6 +44,7 @@ fn main() -> ExitCode {
 fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
     match command {
         Command::Account(arguments) => commands::account::run(arguments, printer),
+        Command::Audit(arguments) => commands::audit::run(arguments, printer),
         Command::Budget(arguments) => commands::budget::run(arguments, printer),
         Command::Completions(arguments) => commands::manual::completions(arguments),
         Command::Demo(arguments) => commands::demo::run(arguments, printer),
@@ -57,6 +58,8 @@ fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
         Command::Evaluate(arguments) => commands::evaluate::run(arguments, printer),
         Command::Report(arguments) => commands::report::run(arguments, printer),
         Command::Schema(arguments) => commands::schema::run(arguments, printer),
+        Command::Influence(arguments) => commands::influence::run(arguments, printer),
+        Command::Stability(arguments) => commands::stability::run(arguments, printer),
         Command::Verify(arguments) => commands::verify::run(arguments, printer),
     }
 }

@@ -27,6 +27,17 @@ pub struct Curator<S: Source> {
     order: Vec<u32>,
     /// Lattice and noise of sampled gradients, drawn for many steps at once.
     ahead: Option<Ahead>,
+    /// What was asked and answered, if somebody wants to look back at it.
+    trace: Option<Vec<Exchange>>,
+}
+
+/// One query and its noisy answer. Both are public: the answer was released, and the question follows from earlier answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exchange {
+    /// The public parameters that were asked about; none for moments.
+    pub at: Vec<f64>,
+    /// What was released.
+    pub answer: Vec<f64>,
 }
 
 /// Noise for the next steps.
@@ -79,7 +90,30 @@ impl<S: Source> Curator<S> {
         };
         let order = if plan.algorithm().has_order() { plan.order().permutation(n) } else { Vec::new() };
         let constants = problem.constants();
-        Ok(Self { records, mechanism, source, made: 0, gradients: Vec::new(), constants, order, ahead })
+        let (made, gradients, trace) = (0, Vec::new(), None);
+        Ok(Self { records, mechanism, source, made, gradients, constants, order, ahead, trace })
+    }
+
+    /// The same, keeping a trace of what it releases, for audits. Nothing is released that would not be without.
+    #[must_use]
+    pub fn traced(self) -> Self {
+        Self { trace: Some(Vec::new()), ..self }
+    }
+
+    /// Queries and answers so far, if they are kept.
+    pub fn trace(&self) -> &[Exchange] {
+        self.trace.as_deref().unwrap_or_default()
+    }
+
+    /// What will be released in all.
+    pub fn mechanism(&self) -> &Mechanism {
+        &self.mechanism
+    }
+
+    fn note(&mut self, at: &[f64], answer: &[f64]) {
+        if let Some(trace) = &mut self.trace {
+            trace.push(Exchange { at: at.to_vec(), answer: answer.to_vec() });
+        }
     }
 
     fn public(&self) -> Public {
@@ -122,7 +156,9 @@ impl<S: Source> Curator<S> {
         self.gradients.push(release);
         let noise = self.draw(&lattice);
         let gradient = self.gradient(parameters);
-        Ok(self.release(&lattice, gradient, &noise))
+        let noisy = self.release(&lattice, gradient, &noise);
+        self.note(parameters, &noisy);
+        Ok(noisy)
     }
 
     /// The gradient of the risk, of as many records as its noise is for.
@@ -177,6 +213,7 @@ impl<S: Source> Curator<S> {
         if let Some(pairs) = plan.expected_pairs() {
             out.iter_mut().for_each(|value| *value /= pairs);
         }
+        self.note(parameters, out);
         Ok(())
     }
 
@@ -194,7 +231,9 @@ impl<S: Source> Curator<S> {
         let (before, rest) = self.order.split_at(self.made as usize);
         let gradient =
             mean_against(self.problem(), &self.constants, &self.records, rest[0], before, parameters);
-        Ok(self.release(&lattice, gradient, &noise))
+        let noisy = self.release(&lattice, gradient, &noise);
+        self.note(parameters, &noisy);
+        Ok(noisy)
     }
 
     /// The result of the mechanism's next descent from public parameters, with noise.
@@ -231,6 +270,7 @@ impl<S: Source> Curator<S> {
         let mut noisy = self.release(&lattice, moved, &noise);
         noisy.iter_mut().zip(start).for_each(|(value, start)| *value += start);
         problem.domain().project(&mut noisy);
+        self.note(start, &noisy);
         Ok(noisy)
     }
 
@@ -249,6 +289,7 @@ impl<S: Source> Curator<S> {
         let kappa = problem.feature_bound();
         let mut released = moments::query(weights, kappa, target, &self.records, size, Par::Parallel);
         lattice.release_in_place(&mut released, &noise);
+        self.note(&[], &released);
         Ok(released)
     }
 

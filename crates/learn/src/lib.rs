@@ -39,7 +39,7 @@ mod verify;
 
 pub use certificate::{Certificate, Claim, GradientRelease, Released};
 pub use checkpoint::{Journal, Store};
-pub use curator::Curator;
+pub use curator::{Curator, Exchange};
 pub use error::LearnError;
 pub use evaluation::{Estimate, Evaluation, Measured};
 pub use explain::{Explained, explain};
@@ -51,5 +51,5 @@ pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
 pub use order::{Order, Shuffle};
 pub use plan::{Average, Plan, PlanKind, Tighten};
 pub use settings::{Calibration, DomainKind, LossKind, Prepared, Risk, Settings};
-pub use train::{Trained, train, train_with};
+pub use train::{Trained, run, train, train_with};
 pub use verify::{Check, Verdict, verify};

@@ -31,13 +31,13 @@ pub struct Order {
 }
 
 impl Order {
-    /// A permutation of 0 … n − 1.
-    pub(crate) fn permutation(self, n: usize) -> Vec<u32> {
+    /// A permutation of 0 … n − 1: what one pass, or a division into parts, follows.
+    pub fn permutation(self, n: usize) -> Vec<u32> {
         shuffled(&mut Replay::from_seed(self.seed), n)
     }
 
     /// `count` indices below n.
-    pub(crate) fn indices(self, n: usize, count: usize) -> Vec<u32> {
+    pub fn indices(self, n: usize, count: usize) -> Vec<u32> {
         let mut source = Replay::from_seed(self.seed);
         if self.shuffle == Shuffle::WithReplacement {
             return (0..count).map(|_| index_below(&mut source, n)).collect();
@@ -56,7 +56,7 @@ impl Order {
 
     /// `count` pairs of different records. Passes over permutations give matchings: no record is in two pairs of a pass, and
     /// one of an odd number sits out.
-    pub(crate) fn pairs(self, n: usize, count: usize) -> Vec<(u32, u32)> {
+    pub fn pairs(self, n: usize, count: usize) -> Vec<(u32, u32)> {
         if self.shuffle == Shuffle::WithReplacement {
             let mut source = Replay::from_seed(self.seed);
             return (0..count)

@@ -1,6 +1,7 @@
 //! From a plan to a model.
 
 use crate::algorithm::{Pace, moments as solve_moments, noisy_gd, noisy_sgd, online_pair, phases};
+use crate::mechanism::Public;
 use crate::{Certificate, Curator, Journal, LearnError, Mechanism, Plan};
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::{Problem, Records};
@@ -89,14 +90,25 @@ pub fn train_with<S: Source>(
     journal: &mut Journal<'_>,
 ) -> Result<Trained<S::Claim>, LearnError> {
     let mechanism = Mechanism::calibrate(problem, plan, records.len(), records.columns(), budget)?;
-    let mut curator = Curator::open(records, mechanism.clone(), source)?;
-    let pace = Pace { problem, steps: plan.steps(), step_size: plan.step_size(), average: plan.average() };
-    let parameters = match &mechanism {
-        Mechanism::Gradients(_) => noisy_gd(&mut curator, &pace, journal)?,
-        Mechanism::Sampled(_) => noisy_sgd(&mut curator, &pace, journal)?,
-        Mechanism::Online(_) => online_pair(&mut curator, &pace, journal)?,
-        Mechanism::Output(_) => phases(&mut curator, mechanism.releases(), journal)?,
-        Mechanism::Moments(moments) => solve_moments(&mut curator, moments)?,
-    };
+    let mut curator = Curator::open(records, mechanism, source)?;
+    let parameters = run(&mut curator, journal)?;
     Ok(Trained { parameters, certificate: curator.statement(), claim: PhantomData })
+}
+
+/// Asks a curator everything that its mechanism's algorithm asks, and returns the parameters that come of it: what [`train`]
+/// does once records and mechanism are together. For whoever runs one mechanism many times.
+///
+/// # Errors
+/// As [`train_with`].
+pub fn run<S: Source>(curator: &mut Curator<S>, journal: &mut Journal<'_>) -> Result<Vec<f64>, LearnError> {
+    let mechanism = curator.mechanism().clone();
+    let Public { problem, plan, .. } = mechanism.common().public;
+    let pace = Pace { problem, steps: plan.steps(), step_size: plan.step_size(), average: plan.average() };
+    match &mechanism {
+        Mechanism::Gradients(_) => noisy_gd(curator, &pace, journal),
+        Mechanism::Sampled(_) => noisy_sgd(curator, &pace, journal),
+        Mechanism::Online(_) => online_pair(curator, &pace, journal),
+        Mechanism::Output(_) => phases(curator, mechanism.releases(), journal),
+        Mechanism::Moments(moments) => solve_moments(curator, moments),
+    }
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use pairdp_learn::{Average, Curator, LearnError, Mechanism, Plan, PlanKind, Released, train};
+use pairdp_learn::{Average, Curator, Journal, LearnError, Mechanism, Plan, PlanKind, Released, run, train};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
@@ -140,4 +140,25 @@ fn without_noise_worth_mentioning_training_ranks_perfectly() {
         "{:?}",
         trained.parameters()
     );
+}
+
+/// A trace holds what was returned, in order, and keeping one changes nothing.
+#[test]
+fn a_trace_is_what_was_released() {
+    for algorithm in PlanKind::ALL {
+        let plan = Plan::suggested(algorithm, problem(), 30, 2, budget()).unwrap();
+        let mechanism = Mechanism::calibrate(problem(), plan, 30, 2, budget()).unwrap();
+        let open = || Curator::open(records(30), mechanism.clone(), Replay::from_seed(5)).unwrap();
+        let (mut plain, mut traced) = (open(), open().traced());
+        let parameters = run(&mut plain, &mut Journal::none()).unwrap();
+        assert_eq!(parameters, run(&mut traced, &mut Journal::none()).unwrap());
+        let trained = train(problem(), plan, budget(), records(30), Replay::from_seed(5)).unwrap();
+        assert_eq!(parameters, trained.parameters());
+        assert!(plain.trace().is_empty());
+        assert_eq!(traced.trace().len(), traced.made() as usize, "{}", algorithm.name());
+    }
+    let mut curator = Curator::open(records(30), mechanism(30, 2), Replay::from_seed(1)).unwrap().traced();
+    let at = [0.25, -0.5];
+    let answer = curator.noisy_gradient(&at).unwrap();
+    assert_eq!((&curator.trace()[0].at[..], &curator.trace()[0].answer), (&at[..], &answer));
 }

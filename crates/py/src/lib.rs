@@ -2,6 +2,7 @@
 //! scikit-learn's conventions live in `python/pairdp`.
 
 mod accounting;
+mod audit;
 mod error;
 mod model;
 
@@ -18,6 +19,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::accounting::{epsilon, noise_multiplier, trade_off};
+    #[pymodule_export]
+    use crate::audit::audit;
     #[pymodule_export]
     use crate::model::{
         auc, embed_rows, explain_plan, fit, fit_baseline, plan, score_rows, to_onnx, verify_model,

@@ -129,7 +129,7 @@ pub(crate) fn to_onnx<'py>(py: Python<'py>, model: &str) -> PyResult<Bound<'py, 
     Ok(PyBytes::new(py, &read_predictor(model)?.to_onnx()))
 }
 
-fn read_settings(text: &str) -> PyResult<Settings> {
+pub(crate) fn read_settings(text: &str) -> PyResult<Settings> {
     serde_json::from_str(text).map_err(|error| shape(&format!("settings: {error}")))
 }
 

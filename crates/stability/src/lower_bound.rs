@@ -4,11 +4,11 @@
 //! convex and 1-Lipschitz, in d + 1 dimensions with d ≥ T. A record is 0 or 1:
 //!
 //! - f(x, 0) = max(0, max_k x_k − ν) over the first d coordinates, with the subgradient at the first largest one;
-//! - f(x, 1) = ⟨r, x⟩, r = (−1/(2√d), …, −1/(2√d), −√3/2), of norm 1.
+//! - f(x, 1) = ⟨r, x⟩, r = (−a/√d, …, −a/√d, −√(1 − a²)), of norm 1, a = 1/10.
 //!
 //! On a table of zeros the start 0 is a minimum and nothing moves. With a single one, its drift lifts all coordinates above
 //! ν at once; from then on every step pushes a *new* coordinate down by η, orthogonally to all before: √T. The last
-//! coordinate keeps drifting: T/n. For pairs f(x; z, z′) = f(x, max(z, z′)).
+//! coordinate keeps drifting: T/n. The drift lifts what was pushed down, too, so a is small. For pairs f(x; z, z′) = f(x, max(z, z′)).
 //!
 //! # Guarantee
 //! [`Drift`] is the distance of the two runs on tables that differ in one record: a lower bound on the worst case.
@@ -18,6 +18,9 @@
 
 use crate::error::StabilityError;
 use pairdp_units::directed::smaller;
+
+/// a: how much of the one's pull lifts the first d coordinates.
+const LIFT: f64 = 0.1;
 
 /// How far two runs were apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,7 +107,7 @@ fn descend(
     }
     crate::error::positive("step size", rate)?;
     let n = n_records as f64;
-    let lift = 0.5 * rate / (n_steps as f64).sqrt();
+    let lift = LIFT * rate / (n_steps as f64).sqrt();
     let shares = shares(n);
     let least = shares.iter().filter(|&&share| share > 0.0).fold(1.0, |least, &share| smaller(least, share));
     let threshold = 0.1 * lift * least;
@@ -119,7 +122,7 @@ fn descend(
         for x in &mut x[..n_steps] {
             *x += lift * share;
         }
-        x[n_steps] += rate * share * 0.75_f64.sqrt();
+        x[n_steps] += rate * share * (1.0 - LIFT * LIFT).sqrt();
         if top > threshold {
             x[largest] -= rate * (1.0 - share);
         }

@@ -174,7 +174,7 @@ impl Tuning {
 }
 
 /// One of the names that a type has in files.
-fn named<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+pub(crate) fn named<T: DeserializeOwned + Clone + Send + Sync + 'static>(
     names: &'static [&'static str],
 ) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(serde_json::Value::String(name)))

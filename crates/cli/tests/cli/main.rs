@@ -7,6 +7,7 @@ mod budget;
 mod checkpoint;
 mod common;
 mod evaluate;
+mod evidence;
 mod interrupts;
 mod kills;
 mod manual;

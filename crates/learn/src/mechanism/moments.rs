@@ -55,7 +55,7 @@ impl Moments {
     }
 
     /// What y of a record is.
-    pub(crate) fn target(&self) -> Target {
+    pub fn target(&self) -> Target {
         match self.common.public.problem.objective() {
             Objective::Pointwise { loss: PointLoss::Residual { target_bound, .. } } => {
                 Target::Within(target_bound)

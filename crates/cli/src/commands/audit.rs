@@ -1,0 +1,202 @@
+mod black_box;
+
+use crate::args::Audit as Arguments;
+use crate::failure::Failure;
+use crate::files;
+use crate::printer::Printer;
+use pairdp_audit::suite::suite;
+use pairdp_audit::{Audit, AuditError, Report, Runs, Verdict, one_run};
+use pairdp_learn::{Prepared, Settings};
+use pairdp_noise::Secure;
+use pairdp_units::Budget;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Between two lines of progress, and two saved states.
+const PAUSE: Duration = Duration::from_secs(5);
+
+pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
+    if arguments.all {
+        return all(arguments, printer);
+    }
+    if let Some(canaries) = arguments.canaries {
+        return one_run(arguments, canaries, printer);
+    }
+    if let Some(command) = &arguments.command {
+        let report = black_box::audit(arguments, command, printer)?;
+        printer.result(&describe(&report), &serde_json::to_value(&report).unwrap_or_default());
+        return Ok(code(report.verdict));
+    }
+    let (report, prepared) = one(arguments, &arguments.tuning.settings(), printer)?;
+    let plan = prepared.plan;
+    let name = plan.algorithm().name();
+    let text = format!(
+        "{name}: {} steps, n = {}, d = {}, {}\n{}",
+        plan.steps(),
+        arguments.records,
+        arguments.features,
+        plan.law().name(),
+        describe(&report)
+    );
+    let mut object = serde_json::to_value(&report).unwrap_or_default();
+    if let Value::Object(fields) = &mut object {
+        fields.insert("algorithm".into(), json!(name));
+    }
+    printer.result(&text, &object);
+    Ok(code(report.verdict))
+}
+
+/// Exit code 1 for a claim that was refuted.
+fn code(verdict: Verdict) -> ExitCode {
+    ExitCode::from(u8::from(verdict == Verdict::Violated))
+}
+
+fn one(arguments: &Arguments, settings: &Settings, printer: &Printer) -> Result<(Report, Prepared), Failure> {
+    let budget = Budget::new(arguments.epsilon, arguments.delta)?;
+    let size = (arguments.records, arguments.features);
+    let mut settings = settings.clone();
+    // Runs of one audit follow one public order; so must those of one that goes on.
+    settings.order_seed = settings.order_seed.or(Some(1));
+    let prepared = settings.prepare(size.0, size.1, budget)?;
+    let Prepared { problem, plan, budget, columns, .. } = prepared;
+    let audit = Audit::of_plan(problem, plan, (size.0, columns), budget, arguments.pair, arguments.view)?;
+    let mut runs = saved(arguments, audit.about())?;
+    let run =
+        |first, _| audit.run(first, Secure::from_os().map_err(AuditError::from)?).map_err(Failure::from);
+    collect(arguments, printer, &mut runs, run)?;
+    Ok((audit.report(runs.all(), arguments.confidence)?, prepared))
+}
+
+/// The runs that were kept, if any.
+fn saved(arguments: &Arguments, about: String) -> Result<Runs, Failure> {
+    let Some(path) = arguments.state.as_ref().filter(|path| path.exists()) else {
+        return Ok(Runs::new(about));
+    };
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::Failed(format!("{}: could not be read: {error}", path.display())))?;
+    Runs::from_json(&text, &about).map_err(|error| Failure::about(path, &error))
+}
+
+/// One run with many canaries.
+fn one_run(arguments: &Arguments, canaries: usize, printer: &Printer) -> Result<ExitCode, Failure> {
+    let budget = Budget::new(arguments.epsilon, arguments.delta)?;
+    let settings = arguments.tuning.settings();
+    // A canary is a direction, and an intercept none that a record can choose.
+    let settings = Settings { intercept: Some(false), ..settings };
+    let Prepared { problem, plan, budget, .. } = settings.prepare(arguments.records, canaries, budget)?;
+    let (mut coins, source) = (Secure::from_os()?, Secure::from_os()?);
+    let size = (arguments.records, canaries);
+    let found = one_run::audit(problem, plan, size, budget, arguments.confidence, &mut coins, source)?;
+    let text = format!(
+        "{} over {} records, one run\nclaimed     ε = {} at δ = {:e}\naudited     ε ≥ {:.3}, {} % sure: {} of {} guesses about \
+         {canaries} canaries are right\nverdict     {}",
+        plan.algorithm().name(),
+        arguments.records,
+        found.claimed_epsilon,
+        found.delta,
+        found.audited_lower_bound,
+        100.0 * found.confidence,
+        found.correct,
+        found.guesses,
+        words(found.verdict)
+    );
+    printer.result(&text, &serde_json::to_value(&found).unwrap_or_default());
+    Ok(code(found.verdict))
+}
+
+/// Makes the runs that are missing, says how far it is, and saves them where that was asked for.
+fn collect(
+    arguments: &Arguments,
+    printer: &Printer,
+    runs: &mut Runs,
+    run: impl Fn(bool, u64) -> Result<Vec<f64>, Failure> + Sync,
+) -> Result<(), Failure> {
+    let save = |runs: &Runs| match &arguments.state {
+        Some(path) => files::write(path, &runs.to_json()?),
+        None => Ok(()),
+    };
+    let mut shown = Instant::now();
+    runs.collect(arguments.runs, &mut Secure::from_os()?, run, |runs| {
+        if shown.elapsed() < PAUSE {
+            return Ok(());
+        }
+        shown = Instant::now();
+        printer.progress(&format!("{} of {} runs", runs.all().len(), arguments.runs));
+        save(runs)
+    })?;
+    save(runs)
+}
+
+fn describe(report: &Report) -> String {
+    let mut text = format!(
+        "claimed     ε = {} at δ = {:e}\naudited     ε ≥ {:.3}, {} % sure after {} runs\n",
+        report.claimed_epsilon,
+        report.delta,
+        report.audited_lower_bound,
+        100.0 * report.confidence,
+        report.runs
+    );
+    for bound in &report.bounds {
+        let _ = writeln!(
+            text,
+            "  {:<10}ε ≥ {:.3} by {}, {}",
+            bound.method, bound.lower_bound, bound.test, bound.assumption
+        );
+    }
+    if let Some(attainable) = report.attainable {
+        let _ = writeln!(
+            text,
+            "attainable  ε ≥ {attainable:.3} by the best attacker with as many runs, on average"
+        );
+    }
+    let _ = write!(text, "verdict     {}", words(report.verdict));
+    text
+}
+
+fn words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::NotRefuted => "not refuted",
+        Verdict::Violated => "VIOLATED: the claim is false, except for one chance in a million",
+    }
+}
+
+/// Every algorithm, claimed beside audited.
+fn all(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
+    let mut text = format!(
+        "{:<15} {:<14} {:<14} {:>8} {:>8} {:>10}  verdict\n",
+        "task", "algorithm", "", "claimed", "audited", "attainable"
+    );
+    let (mut rows, mut worst) = (Vec::new(), Verdict::NotRefuted);
+    for case in suite() {
+        let (report, prepared) = one(arguments, &case.settings, printer)?;
+        let task = case.settings.task.name();
+        let algorithm = prepared.plan.algorithm().name();
+        let attainable = report.attainable.map_or("–".into(), |value| format!("{value:.3}"));
+        let line = format!(
+            "{task:<15} {algorithm:<14} {:<14} {:>8} {:>8.3} {attainable:>10}  {}",
+            case.note,
+            report.claimed_epsilon,
+            report.audited_lower_bound,
+            words(report.verdict)
+        );
+        printer.progress(&line);
+        text += &(line + "\n");
+        if report.verdict == Verdict::Violated {
+            worst = report.verdict;
+        }
+        rows.push(json!({ "task": task, "algorithm": algorithm, "note": case.note, "report": report }));
+    }
+    let _ = write!(
+        text,
+        "\nε at δ = {:e}, {} % sure, {} runs each, n = {}, d = {}",
+        arguments.delta,
+        100.0 * arguments.confidence,
+        arguments.runs,
+        arguments.records,
+        arguments.features
+    );
+    printer.result(&text, &json!({ "audits": rows, "verdict": worst }));
+    Ok(code(worst))
+}

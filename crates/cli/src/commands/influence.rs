@@ -1,0 +1,87 @@
+use super::train::{check_label, find_schema};
+use crate::args::Influence as Arguments;
+use crate::failure::Failure;
+use crate::files;
+use crate::printer::Printer;
+use pairdp_audit::influence::{Form, Influence, length, relative_error};
+use pairdp_data::{Encoding, LabelUse, Table};
+use pairdp_learn::{DomainKind, Settings, Task};
+use pairdp_pairwise::Records;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+const WARNING: &str = "NOT private: derived from records without noise. Keep it inside";
+
+pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
+    if let Some(path) = &arguments.out {
+        refuse_models(path)?;
+    }
+    let schema = find_schema(&arguments.data, arguments.schema.as_deref())?;
+    check_label(Task::Ranking, &schema)?;
+    let encoding = Encoding::of(&schema);
+    let table = Table::read(&arguments.data, &encoding, LabelUse::Read(schema.label()))?;
+    let Table { features, columns, targets, .. } = table.require_pairs(&arguments.data)?;
+    let settings =
+        Settings { domain: Some(DomainKind::Whole), ridge: arguments.ridge, ..Settings::default() };
+    let problem = settings.problem(columns)?;
+    let records = Records::with_targets(features, columns, targets, problem.feature_bound())
+        .map_err(|error| Failure::about(&arguments.data, &error))?;
+    printer.progress(WARNING);
+    let influence = Influence::fit(problem, &records)?;
+    let moved: Vec<f64> =
+        (0..records.len()).map(|i| length(&influence.predicted(i, Form::Centred))).collect();
+    if let Some(path) = &arguments.out {
+        let rows: String = moved
+            .iter()
+            .enumerate()
+            .fold(String::new(), |text, (i, moved)| text + &format!("{},{moved}\n", i + 1));
+        files::write(path, &format!("# {WARNING}\nrow,moved\n{rows}"))?;
+    }
+    let mut order: Vec<usize> = (0..moved.len()).collect();
+    order.sort_by(|&a, &b| moved[b].total_cmp(&moved[a]));
+    let mut text = format!(
+        "{WARNING}.\n\n{:>6} {:>12} {:>12} {:>12} {:>10} {:>12} {:>12}\n",
+        "row", "moved by", "same norm.", "refitted", "error", "β mean", "β most"
+    );
+    let mut shown = Vec::new();
+    for (k, &i) in order.iter().take(arguments.top).enumerate() {
+        let predicted = influence.predicted(i, Form::Centred);
+        let same = length(&influence.predicted(i, Form::SameNormaliser));
+        let exact = (k < arguments.exact).then(|| influence.exact(i, Form::Centred));
+        let error = exact.as_ref().map(|exact| relative_error(&predicted, exact));
+        let (mean, most) = influence.elastic(&predicted);
+        let optional = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.6}"));
+        let refitted = exact.as_deref().map(length);
+        let _ = writeln!(
+            text,
+            "{:>6} {:>12.6} {same:>12.6} {:>12} {:>10} {mean:>12.6} {most:>12.6}",
+            i + 1,
+            moved[i],
+            optional(refitted),
+            optional(error),
+        );
+        shown.push(json!({ "row": i + 1, "moved": moved[i], "same_normaliser": same, "refitted": refitted,
+            "relative_error": error, "elastic_mean": mean, "elastic_most": most }));
+    }
+    text.push_str(
+        "\nmoved by: how far the parameters move when the row is left out, predicted; same norm.: when its pairs are left out of\n\
+         the sum alone; refitted: really. β: how much the loss of a pair changes.",
+    );
+    printer.result(&text, &json!({ "private": false, "warning": WARNING, "records": Value::Array(shown) }));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A file that people may take for a release must not hold influences.
+fn refuse_models(path: &Path) -> Result<(), Failure> {
+    files::check_writable(path)?;
+    let json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    if json || (path.exists() && files::read_predictor(path).is_ok()) {
+        return Err(Failure::refused(
+            format!("{}: influences are not part of a model", path.display()),
+            "name a .csv file of its own",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! Audits of plans.
+
+use crate::error::{refused, shape};
+use crate::model::read_settings;
+use pairdp_audit::{Audit, AuditError, Runs};
+use pairdp_learn::Prepared;
+use pairdp_noise::Secure;
+use pairdp_units::Budget;
+use pyo3::prelude::*;
+
+/// Runs a plan's mechanism on two neighbouring tables and bounds its ε from below: a JSON object with the report.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+pub(crate) fn audit(
+    py: Python<'_>,
+    records: usize,
+    features: usize,
+    settings: &str,
+    epsilon: f64,
+    delta: f64,
+    runs: usize,
+    confidence: f64,
+    pair: &str,
+    view: &str,
+) -> PyResult<String> {
+    let named = |error: serde_json::Error| shape(&error.to_string());
+    let pair = serde_json::from_value(pair.into()).map_err(named)?;
+    let view = serde_json::from_value(view.into()).map_err(named)?;
+    let budget = Budget::new(epsilon, delta).map_err(refused)?;
+    let prepared = read_settings(settings)?.prepare(records, features, budget).map_err(refused)?;
+    let Prepared { problem, plan, budget, columns, .. } = prepared;
+    let report = py.detach(|| {
+        let audit = Audit::of_plan(problem, plan, (records, columns), budget, pair, view)?;
+        let mut made = Runs::new(audit.about());
+        let run = |first, _| audit.run(first, Secure::from_os()?);
+        made.collect(runs, &mut Secure::from_os()?, run, |_| Ok::<(), AuditError>(()))?;
+        audit.report(made.all(), confidence)
+    });
+    serde_json::to_string(&report.map_err(refused)?).map_err(named)
+}
