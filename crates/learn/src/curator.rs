@@ -305,6 +305,11 @@ impl<S: Source> Curator<S> {
         packing::unpack(problem, features, packed)
     }
 
+    /// The law of the noise, and coordinates of a release.
+    pub(crate) fn noise(&self) -> (crate::Law, usize) {
+        (self.public().plan.law(), self.mechanism.coordinates())
+    }
+
     /// The terms of noisy gradients over all pairs, as far as they were made.
     pub(crate) fn releases(&self) -> &[GradientRelease] {
         &self.gradients

@@ -8,12 +8,6 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(after_help = "\
-Examples:
-  pairdp audit --algorithm noisy-gd --steps 10 --radius 0.1 --runs 20000
-  pairdp audit --all --runs 20000
-  pairdp audit --algorithm moments --canaries 200 --records 1000 --epsilon 8 --delta 1e-6
-  pairdp audit --command 'awk -F, \"NR>1{s+=\\$1} END{print s/(NR-1)}\" {data} > {model}' --runs 200
-
 The mechanism is run on two tables that differ in one record, which the auditor made up: the pair for which its sensitivity
 is attained. A fair coin chooses the table; the attacker sees every release and guesses by the likelihood ratio. The larger
 δ, the fewer runs show the whole of ε.
@@ -21,7 +15,13 @@ is attained. A fair coin chooses the table; the attacker sees every release and 
 --command audits any program that reads a CSV file (header, features, target last) and writes numbers, as JSON or as text;
 {data} and {model} stand for the two files. --epsilon and --delta are then its claim.
 
-Exit code 0 means that no claim was refuted, 1 that one was, which happens by chance once in a million audits.")]
+Exit code 0 means that no claim was refuted, 1 that one was, which happens by chance once in a million audits.
+
+Examples:
+  pairdp audit --algorithm noisy-gd --steps 10 --radius 0.1 --runs 20000
+  pairdp audit --all --runs 20000
+  pairdp audit --algorithm moments --canaries 200 --records 1000 --epsilon 8 --delta 1e-6
+  pairdp audit --command 'awk -F, \"NR>1{s+=\\$1} END{print s/(NR-1)}\" {data} > {model}' --runs 200")]
 pub(crate) struct Audit {
     /// Records of the tables
     #[arg(long, value_name = "N", default_value_t = pairdp_audit::suite::RECORDS)]
@@ -66,15 +66,15 @@ pub(crate) struct Audit {
 
 #[derive(Args)]
 #[command(after_help = "\
-Examples:
-  pairdp stability
-  pairdp stability --records 20,200 --steps 10,100,1000 --step-size 0.01 --plot stability.svg
-
 Two descents on tables that differ in one record, with the same indices: how far apart they are after the last step, beside
 the bound for these indices, the formula for any, and η√T + ηT/n. `construction` is the loss on which theory says that
 descents are least stable. Nothing here reads a private table.
 
-Exit code 0 means that every measurement is within its bounds, 1 that one is not.")]
+Exit code 0 means that every measurement is within its bounds, 1 that one is not.
+
+Examples:
+  pairdp stability
+  pairdp stability --records 20,200 --steps 10,100,1000 --step-size 0.01 --plot stability.svg")]
 pub(crate) struct Stability {
     /// n
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [20, 80])]
@@ -92,13 +92,13 @@ pub(crate) struct Stability {
 
 #[derive(Args)]
 #[command(after_help = "\
-Examples:
-  pairdp influence cohort.csv --top 10
-  pairdp influence cohort.csv --exact 10 --out influence.csv
-
 For the custodian alone: every number is derived from the records without noise. A ranker is fitted without privacy (logistic
 loss, a ridge), and for each record it is predicted how far leaving it out would move the parameters, and how much that would
-change the loss of pairs.")]
+change the loss of pairs.
+
+Examples:
+  pairdp influence cohort.csv --top 10
+  pairdp influence cohort.csv --exact 10 --out influence.csv")]
 pub(crate) struct Influence {
     /// Table: .csv or .parquet with a header, .svm or .libsvm; text may be packed as .gz
     pub(crate) data: PathBuf,

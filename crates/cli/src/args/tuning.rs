@@ -43,7 +43,7 @@ pub(crate) struct Tuning {
     /// Add half this times the squared norm of the parameters
     #[arg(long, value_name = "L", default_value_t = 0.0, allow_negative_numbers = true)]
     pub(crate) ridge: f64,
-    /// Longer feature vectors are scaled down to this norm (κ) [default: 1, or 0.7 from 8 features on]
+    /// Longer feature vectors are scaled down to this norm (κ) [default: 1; from 8 features on 0.7, and for metrics 0.6 to 1 times the root of their number]
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub(crate) feature_bound: Option<f64>,
     /// Where parameters live [default: ball, or for metrics with --algorithm auto by n, the number of features and the budget]

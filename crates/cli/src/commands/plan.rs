@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
     let mechanism = Mechanism::calibrate(problem, plan, records, columns, budget)?;
     let (what, sigma) = match &mechanism {
         Mechanism::Gradients(gradients) => {
-            ("noise in the first gradient over all pairs", gradients.release_at(0.0)?.sigma)
+            ("noise in the first gradient over the whole table", gradients.release_at(0.0)?.sigma)
         }
         Mechanism::Sampled(sampled) => ("noise in the gradient of each secret sample", sampled.sigma()),
         Mechanism::Online(online) => ("noise in the gradient of each arrival", online.sigma()),

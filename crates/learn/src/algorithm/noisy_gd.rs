@@ -37,7 +37,9 @@ fn noise_in<S: Source>(curator: &Curator<S>, pace: &Pace) -> f64 {
         let after = f64::from((pace.steps - t).min(kept)) / f64::from(kept);
         (pace.step_size * release.sigma * after).powi(2)
     };
-    (0..).zip(curator.releases()).map(square).sum::<f64>().sqrt()
+    let (law, p) = curator.noise();
+    let each = law.spread(p) / (p as f64).sqrt();
+    each * (0..).zip(curator.releases()).map(square).sum::<f64>().sqrt()
 }
 
 /// Adds a multiple of the Euclidean metric that covers the noise: where all is noise what is left is the Euclidean distance,
