@@ -32,7 +32,10 @@ impl Settings {
         budget: Budget,
     ) -> Result<(Self, Option<String>), LearnError> {
         // How clear the signal must be for many steps, and with how many features they pay at all.
-        let (clear, few) = if self.task == Task::Classification { (60.0, 0) } else { (150.0, 10) };
+        let (clear, few) = match self.task {
+            Task::Classification if features <= 10 => (60.0, 0),
+            _ => (150.0, 10),
+        };
         if self.algorithm.is_some() {
             return Ok((self.clone(), None));
         }
