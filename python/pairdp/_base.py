@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -116,7 +117,8 @@ def ranges_of(bounds: Bounds | None, n_features: int) -> list[list[float]]:
             f"bounds must be a pair (low, high) of numbers, or of arrays with one number for each of {n_features} "
             "features"
         ) from None
-    return np.column_stack(pair).tolist()
+    ranges: list[list[float]] = np.column_stack(pair).tolist()
+    return ranges
 
 
 def refuse_unsupported(arguments: Mapping[str, Any]) -> None:
@@ -209,9 +211,9 @@ class Estimator(BaseEstimator):
         return self._fit(X, y, self._trainer())
 
     def _fit(self, X: ArrayLike, y: ArrayLike, train: Callable[..., str]) -> Self:
-        X, y = validate_data(self, readable(X), y, dtype=np.float64, order="C", ensure_min_samples=2)
-        targets = np.ascontiguousarray(self._targets(y), dtype=np.float64)
-        text = train(X, targets, self._ranges(X), settings_text(self._task, self._settings()))
+        rows, labels = validate_data(self, readable(X), y, dtype=np.float64, order="C", ensure_min_samples=2)
+        targets = np.ascontiguousarray(self._targets(labels), dtype=np.float64)
+        text = train(rows, targets, self._ranges(rows), settings_text(self._task, self._settings()))
         self._accept(self._named(text))
         return self
 
@@ -328,7 +330,8 @@ class Estimator(BaseEstimator):
 
     def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self, "model_")
-        return validate_data(self, readable(X), dtype=np.float64, order="C", reset=False)
+        rows: NDArray[np.float64] = validate_data(self, readable(X), dtype=np.float64, order="C", reset=False)
+        return rows
 
     @classmethod
     def _certified(cls) -> bool:
@@ -404,13 +407,14 @@ class PrivateEstimator(Estimator):
         return tags
 
     def __sklearn_clone__(self) -> Self:
-        copy = super().__sklearn_clone__()
+        copy: Self = super().__sklearn_clone__()
         _copies.note_copy(self, copy)
         return copy
 
     def __getstate__(self) -> dict[str, Any]:
         # Searches send copies to other processes.
-        return super().__getstate__() | {"_copy": _copies.number_of(self)}
+        state: dict[str, Any] = super().__getstate__() | {"_copy": _copies.number_of(self)}
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
@@ -428,7 +432,7 @@ class PrivateEstimator(Estimator):
         self._restore()
         if booking is None:
             _copies.warn_of_tuning(self, *budget)
-        return lambda *arguments: _core.fit(*arguments, *budget, booking)
+        return partial(_core.fit, epsilon=budget[0], delta=budget[1], booking=booking)
 
     def _ranges(self, X: NDArray[np.float64]) -> list[list[float]]:
         return ranges_of(self.bounds, X.shape[1])

@@ -56,4 +56,6 @@ def plan(
     if task not in tasks:
         raise ValueError(f"task must be one of {', '.join(tasks)}, not {task!r}")
     ask = _core.explain_plan if explain else _core.plan
-    return json.loads(ask(n_records, n_features, settings_text(task, settings), *budget))
+    answer: dict[str, Any] | list[dict[str, Any]]
+    answer = json.loads(ask(n_records, n_features, settings_text(task, settings), *budget))
+    return answer
