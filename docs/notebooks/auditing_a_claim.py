@@ -1,8 +1,9 @@
 # %% [markdown]
 # # Auditing a claim
 #
-# A certificate is a proof from public facts. An audit asks the code instead: train on two tables that differ in one record, many times, and try
-# to tell the models apart. From how well that works follows a *lower* bound on ε that holds whatever the code does.
+# A certificate is a proof from public facts. An audit asks the code instead: train on two tables that differ in one
+# record, many times, and try to tell the models apart. From how well that works follows a *lower* bound on ε that holds
+# whatever the code does.
 
 # %%
 import numpy as np
@@ -27,8 +28,9 @@ def slopes(X, epsilon):
 # %% [markdown]
 # ## Tell them apart
 #
-# The threshold is chosen on the first half of the runs and judged on the second, so that choosing it costs nothing. For every (ε, δ)-private training,
-# P(above | neighbour) ≤ e^ε · P(above | table) + δ; exact binomial bounds on both probabilities turn this into a bound on ε.
+# The threshold is chosen on the first half of the runs and judged on the second, so that choosing it costs nothing. For
+# every (ε, δ)-private training, P(above | neighbour) ≤ e^ε · P(above | table) + δ; exact binomial bounds on both
+# probabilities turn this into a bound on ε.
 
 
 # %%

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Clinical risk ranking
 #
-# A hospital wants to publish a score that ranks stays by the risk of a readmission, learned from its own stays. Cells begin with
-# `# %%`: editors and Jupyter (with jupytext) open this file as a notebook. Everybody in it is simulated.
+# A hospital wants to publish a score that ranks stays by the risk of a readmission, learned from its own stays. Cells
+# begin with `# %%`: editors and Jupyter (with jupytext) open this file as a notebook. Everybody in it is simulated.
 
 # %%
 import numpy as np

@@ -1,8 +1,9 @@
 # %% [markdown]
 # # A private metric for patient similarity
 #
-# Which earlier patients are like this one? A learned distance answers better than the plain one, and whoever publishes it
-# must not give away who it was learned from. Here two of six measurements tell the diagnosis, the rest is noise; everybody is simulated.
+# Which earlier patients are like this one? A learned distance answers better than the plain one, and whoever publishes
+# it must not give away who it was learned from. Here two of six measurements tell the diagnosis, the rest is noise;
+# everybody is simulated.
 
 # %%
 import numpy as np

@@ -129,8 +129,8 @@ class Ledger:
     def fit(self, estimator: Trained, dataset: str, X: ArrayLike, y: ArrayLike) -> Trained:
         """Fit a private estimator and let a data set pay.
 
-        The cost is spent before the core looks at a record, stays spent if the run is interrupted, and is given back only if
-        the table is refused for its form. If it does not fit, ``PrivacyBudgetError`` says what would.
+        The cost is spent before the core looks at a record, stays spent if the run is interrupted, and is given back
+        only if the table is refused for its form. If it does not fit, ``PrivacyBudgetError`` says what would.
 
         Parameters
         ----------

@@ -90,7 +90,9 @@ def trade_off(
     return ax
 
 
-def roc(y: ArrayLike, scores: ArrayLike | Sequence[ArrayLike], *, positive_label: Any = 1, ax: Axes | None = None) -> Axes:
+def roc(
+    y: ArrayLike, scores: ArrayLike | Sequence[ArrayLike], *, positive_label: Any = 1, ax: Axes | None = None
+) -> Axes:
     """Draw the ROC curve of a model, or the middle and the band of several that differ by their noise.
 
     Parameters

@@ -31,7 +31,12 @@ def test_c_ordered_doubles_are_not_copied(monkeypatch):
 
     handed_over = []
     trained = _core.fit
-    monkeypatch.setattr(_core, "fit", lambda rows, *others, **named: handed_over.append(rows) or trained(rows, *others, **named))
+
+    def watched(rows, *others, **named):
+        handed_over.append(rows)
+        return trained(rows, *others, **named)
+
+    monkeypatch.setattr(_core, "fit", watched)
     fit(X)
     assert np.shares_memory(handed_over[0], X)
 

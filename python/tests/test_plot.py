@@ -27,9 +27,11 @@ def test_the_trade_off_is_the_accountant_s():
 
 
 def test_privacy_and_utility_with_a_band():
-    ax = plot.privacy_utility([0.5, 1.0, 2.0], [[0.5, 0.6, 0.7], [0.7, 0.8, 0.9], [0.8, 0.9, 1.0]], without_privacy=0.95)
+    scores = [[0.5, 0.6, 0.7], [0.7, 0.8, 0.9], [0.8, 0.9, 1.0]]
+    ax = plot.privacy_utility([0.5, 1.0, 2.0], scores, without_privacy=0.95)
     np.testing.assert_allclose(ax.lines[0].get_ydata(), [0.6, 0.8, 0.9])
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["private", "80 % of 3 models", "without privacy"]
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["private", "80 % of 3 models", "without privacy"]
     corners = ax.collections[0].get_paths()[0].vertices
     assert corners[:, 1].min() == pytest.approx(0.52) and corners[:, 1].max() == pytest.approx(0.98)
     with pytest.raises(ValueError, match="one row of models for each"):

@@ -16,7 +16,8 @@ def run(tmp_path, *arguments):
 
 @pytest.mark.skipif(not (PACKAGE / "pyproject.toml").exists(), reason="the sources are not around the tests")
 def test_the_package_is_typed(tmp_path):
-    checked = run(tmp_path, "mypy", "--strict", "--config-file", str(PACKAGE / "pyproject.toml"), str(PACKAGE / "pairdp"))
+    config = ("--config-file", str(PACKAGE / "pyproject.toml"))
+    checked = run(tmp_path, "mypy", "--strict", *config, str(PACKAGE / "pairdp"))
     assert checked.returncode == 0, checked.stdout
 
 
