@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _core
+from . import _core, _copies
 from .exceptions import PrivacyBudgetError
 
 Bounds = tuple[ArrayLike, ArrayLike]
+
+# The file of a ledger, the command that gives its key, and the data set that pays.
+Booking = tuple[str, str | None, str]
 
 ALGORITHMS = (
     "auto",
@@ -112,7 +117,8 @@ def ranges_of(bounds: Bounds | None, n_features: int) -> list[list[float]]:
             f"bounds must be a pair (low, high) of numbers, or of arrays with one number for each of {n_features} "
             "features"
         ) from None
-    return np.column_stack(pair).tolist()
+    ranges: list[list[float]] = np.column_stack(pair).tolist()
+    return ranges
 
 
 def refuse_unsupported(arguments: Mapping[str, Any]) -> None:
@@ -125,6 +131,20 @@ def refuse_unsupported(arguments: Mapping[str, Any]) -> None:
     others = sorted(set(arguments) - {"sample_weight"})
     if others:
         raise TypeError(f"fit() has no parameter {others[0]!r}")
+
+
+def readable(X: Any) -> Any:
+    """Return a table as scikit-learn reads it, or refuse it with the reason."""
+    if issparse(X):
+        raise TypeError(
+            "X is sparse, which is not supported: features are mapped to [-1, 1] by the bounds, so that zeros do not "
+            "stay zeros and nothing would be saved. Use X.toarray()"
+        )
+    if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
+        import pyarrow
+
+        return pyarrow.table(X)
+    return X
 
 
 def check_classes(classes: Sequence[Any] | None) -> NDArray[Any]:
@@ -188,10 +208,12 @@ class Estimator(BaseEstimator):
         self
         """
         refuse_unsupported(unsupported)
-        train = self._trainer()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
-        targets = np.ascontiguousarray(self._targets(y), dtype=np.float64)
-        text = train(X, targets, self._ranges(X), settings_text(self._task, self._settings()))
+        return self._fit(X, y, self._trainer())
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, train: Callable[..., str]) -> Self:
+        rows, labels = validate_data(self, readable(X), y, dtype=np.float64, order="C", ensure_min_samples=2)
+        targets = np.ascontiguousarray(self._targets(labels), dtype=np.float64)
+        text = train(rows, targets, self._ranges(rows), settings_text(self._task, self._settings()))
         self._accept(self._named(text))
         return self
 
@@ -308,7 +330,8 @@ class Estimator(BaseEstimator):
 
     def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self, "model_")
-        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        rows: NDArray[np.float64] = validate_data(self, readable(X), dtype=np.float64, order="C", reset=False)
+        return rows
 
     @classmethod
     def _certified(cls) -> bool:
@@ -383,16 +406,33 @@ class PrivateEstimator(Estimator):
         tags.non_deterministic = True
         return tags
 
+    def __sklearn_clone__(self) -> Self:
+        copy: Self = super().__sklearn_clone__()
+        _copies.note_copy(self, copy)
+        return copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Searches send copies to other processes.
+        state: dict[str, Any] = super().__getstate__() | {"_copy": _copies.number_of(self)}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        _copies.set_number(self, state.pop("_copy", 0))
+        super().__setstate__(state)
+
     @classmethod
     def _certified(cls) -> bool:
         return True
 
-    def _trainer(self) -> Callable[..., str]:
+    def _trainer(self, booking: Booking | None = None) -> Callable[..., str]:
         budget = check_budget(
             self.epsilon, self.delta, f"{type(self).__name__}(epsilon=1.0, delta=1e-6, bounds=...)"
         )
         self._restore()
-        return lambda *arguments: _core.fit(*arguments, *budget)
+        if booking is None:
+            _copies.warn_of_tuning(self, *budget)
+        return partial(_core.fit, epsilon=budget[0], delta=budget[1], booking=booking)
 
     def _ranges(self, X: NDArray[np.float64]) -> list[list[float]]:
         return ranges_of(self.bounds, X.shape[1])

@@ -57,7 +57,8 @@ def epsilon(
     def one(multiplier: float, delta: float, records: int, steps: int) -> float:
         return _core.epsilon(int(records), batch, int(steps), float(multiplier), float(delta))[0]
 
-    return np.vectorize(one, otypes=[np.float64])(noise_multiplier, delta, records, steps)[()]
+    answers: NDArray[np.float64] = np.vectorize(one, otypes=[np.float64])(noise_multiplier, delta, records, steps)
+    return answers[()]
 
 
 def noise_multiplier(
@@ -80,7 +81,8 @@ def noise_multiplier(
     def one(epsilon: float, delta: float, records: int, steps: int) -> float:
         return _core.noise_multiplier(int(records), batch, int(steps), float(epsilon), float(delta))
 
-    return np.vectorize(one, otypes=[np.float64])(epsilon, delta, records, steps)[()]
+    answers: NDArray[np.float64] = np.vectorize(one, otypes=[np.float64])(epsilon, delta, records, steps)
+    return answers[()]
 
 
 def trade_off(

@@ -94,7 +94,7 @@ class Metric(metric.Metric, BaselineEstimator):
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
         if self.classes is None:
-            self.classes_ = check_classes(np.unique(y))
+            self.classes_ = check_classes(np.unique(y).tolist())
         else:
             self._restore()
         return super()._targets(y)

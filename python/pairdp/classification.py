@@ -29,7 +29,8 @@ class Classification(ClassifierMixin):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._scores(X)
+        scores: NDArray[np.float64] = self._scores(X)
+        return scores
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of every row.
@@ -51,7 +52,7 @@ class Classification(ClassifierMixin):
         return tags
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        return 2.0 * class_numbers(y, self.classes_) - 1.0
+        return np.where(class_numbers(y, self.classes_) == 1, 1.0, -1.0)
 
     def _label(self) -> dict[str, Any]:
         negative, positive = map(label_text, self.classes_)

@@ -52,11 +52,12 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             raise ValueError("pairs must hold finite numbers only")
         rows = np.ascontiguousarray(pairs.reshape(-1, self.n_features_in_))
         mapped = _core.embed_rows(self.model_, rows).reshape(pairs.shape)
-        return np.linalg.norm(mapped[:, 0] - mapped[:, 1], axis=1)
+        distances: NDArray[np.float64] = np.linalg.norm(mapped[:, 0] - mapped[:, 1], axis=1)
+        return distances
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_features_in_
+        return int(self.n_features_in_)
 
     def _accept(self, text: str) -> None:
         super()._accept(text)

@@ -63,4 +63,6 @@ def plan(
     budget = check_budget(epsilon, delta, "pairdp.plan(5000, 20, epsilon=1.0, delta=1e-6)")
     check_task(task)
     ask = _core.explain_plan if explain else _core.plan
-    return json.loads(ask(n_records, n_features, settings_text(task, settings), *budget))
+    answer: dict[str, Any] | list[dict[str, Any]]
+    answer = json.loads(ask(n_records, n_features, settings_text(task, settings), *budget))
+    return answer

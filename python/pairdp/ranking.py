@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from . import _core
-from ._base import Bounds, PrivateEstimator, label_values
+from ._base import Bounds, Estimator, PrivateEstimator, label_values
 
 
-class Ranking:
+class Ranking(Estimator):
     """What rankers do, private or not."""
 
     _task = "ranking"
+    positive_label: Any
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Score rows; higher means more likely positive.

@@ -29,7 +29,7 @@ class Regression(RegressorMixin):
         -------
         ndarray of shape (n_samples,)
         """
-        scores = self._scores(X)
+        scores: NDArray[np.float64] = self._scores(X)
         low, high = self.target_range_
         return low / 2 + high / 2 + scores * (high / 2 - low / 2)
 

@@ -19,7 +19,7 @@ use crate::{Certificate, Curator, LearnError, Plan};
 use pairdp_noise::Source;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const FORMAT: &str = "pairdp-checkpoint/1";
@@ -57,17 +57,32 @@ pub struct Journal<'a> {
     saved: Option<Instant>,
     resumed: u32,
     counter: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
 }
 
 impl<'a> Journal<'a> {
     /// Saves nothing.
     pub fn none() -> Self {
-        Self { store: None, interval: Duration::MAX, saved: None, resumed: 0, counter: Arc::default() }
+        Self {
+            store: None,
+            interval: Duration::MAX,
+            saved: None,
+            resumed: 0,
+            counter: Arc::default(),
+            stop: Arc::default(),
+        }
     }
 
     /// Saves to a store, at most once in each interval.
     pub fn to(store: &'a mut dyn Store, interval: Duration) -> Self {
-        Self { store: Some(store), interval, saved: None, resumed: 0, counter: Arc::default() }
+        Self { store: Some(store), interval, ..Self::none() }
+    }
+
+    /// Ends the run with [`LearnError::Stopped`] at the first release after the flag is set. What was released until then
+    /// stays in the process and in the store; whoever counts budgets must count the run in full.
+    #[must_use]
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..self }
     }
 
     /// How many releases were made so far, for whoever waits. The number of steps is public.
@@ -130,6 +145,9 @@ impl<'a> Journal<'a> {
         iterates: &Iterates,
     ) -> Result<(), LearnError> {
         self.counter.store(u64::from(curator.made()), Ordering::Relaxed);
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(LearnError::Stopped);
+        }
         let Some(store) = &mut self.store else {
             return Ok(());
         };
@@ -147,5 +165,32 @@ impl<'a> Journal<'a> {
         store.save(&text).map_err(LearnError::Store)?;
         self.saved = Some(Instant::now());
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Average, PlanKind, train_with};
+    use pairdp_noise::Secure;
+    use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
+    use pairdp_units::Budget;
+
+    #[test]
+    fn a_stopped_run_ends_at_its_next_release() {
+        let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
+        let problem = Problem::new(objective, Domain::Ball { radius: 3.0 }, 1.0).unwrap();
+        let budget = Budget::new(1.0, 1e-6).unwrap();
+        let plan = Plan::new(PlanKind::NoisyGd, 5, 0.1, Average::Last).unwrap();
+        let run = |stop: bool| {
+            let (features, targets) = (vec![0.1, 0.2, -0.3, 0.4], vec![1.0, -1.0, 1.0, -1.0]);
+            let records = Records::with_targets(features, 1, targets, 1.0).unwrap();
+            let mut journal = Journal::none().stopped_by(Arc::new(AtomicBool::new(stop)));
+            let outcome =
+                train_with(problem, plan, budget, records, Secure::from_os().unwrap(), &mut journal);
+            (outcome.map(drop), journal.counter().load(Ordering::Relaxed))
+        };
+        assert!(matches!(run(true), (Err(LearnError::Stopped), 1)));
+        assert!(matches!(run(false), (Ok(()), 5)));
     }
 }

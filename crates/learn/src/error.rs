@@ -109,6 +109,9 @@ pub enum LearnError {
     /// A checkpoint that cannot be read or written.
     #[error("the checkpoint cannot be used: {0}")]
     Store(std::io::Error),
+    /// Whoever waited for the run does not want it any more.
+    #[error("training was stopped")]
+    Stopped,
     /// The curator was opened for another kind of query.
     #[error("the curator was not opened for {0}")]
     WrongQuery(&'static str),
@@ -184,6 +187,7 @@ impl Hint for LearnError {
             Self::PrintedRefused { .. } => Some("`--calibration certified` has noise that suffices".into()),
             Self::Plan { .. }
             | Self::Store(_)
+            | Self::Stopped
             | Self::Exhausted(_)
             | Self::WrongTable { .. }
             | Self::WrongQuery(_)

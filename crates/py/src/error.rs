@@ -1,15 +1,26 @@
 //! The only map from our errors to Python's.
 
 use pairdp_units::Hint;
-use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;
+use pyo3::{PyErr, import_exception};
+
+import_exception!(pairdp.exceptions, PrivacyBudgetError);
 
 /// A `ValueError` with the hint on a line of its own.
 #[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
 pub(crate) fn refused(error: impl Hint) -> PyErr {
+    PyValueError::new_err(with_hint(&error))
+}
+
+/// A `PrivacyBudgetError`, likewise.
+pub(crate) fn over_budget(error: &impl Hint) -> PyErr {
+    PrivacyBudgetError::new_err(with_hint(error))
+}
+
+fn with_hint(error: &impl Hint) -> String {
     match error.hint() {
-        Some(hint) => PyValueError::new_err(format!("{error}\nhint: {hint}")),
-        None => PyValueError::new_err(error.to_string()),
+        Some(hint) => format!("{error}\nhint: {hint}"),
+        None => error.to_string(),
     }
 }
 

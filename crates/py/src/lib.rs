@@ -4,7 +4,9 @@
 mod accounting;
 mod audit;
 mod error;
+mod ledger;
 mod model;
+mod waiting;
 
 use pyo3::prelude::*;
 
@@ -22,7 +24,11 @@ mod _core {
     #[pymodule_export]
     use crate::audit::audit;
     #[pymodule_export]
+    use crate::ledger::{
+        ledger_add, ledger_balances, ledger_check, ledger_create, ledger_grant, ledger_history,
+    };
+    #[pymodule_export]
     use crate::model::{
-        auc, embed_rows, explain_plan, fit, fit_baseline, plan, score_rows, to_onnx, verify_model,
+        auc, embed_rows, explain_plan, fit, fit_baseline, plan, score_rows, simulate, to_onnx, verify_model,
     };
 }

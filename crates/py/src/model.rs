@@ -1,21 +1,25 @@
 //! Training and using models.
 
 use crate::error::{refused, shape};
+use crate::ledger::Booked;
+use crate::waiting::wait_for;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::baseline::Baseline;
-use pairdp_learn::{
-    BaselineModel, Journal, LearnError, Predictor, Prepared, PrivateModel, Settings, explain, verify,
-};
+use pairdp_learn::{BaselineModel, Journal, Predictor, Prepared, PrivateModel, Settings, explain, verify};
 use pairdp_pairwise::measure;
 use pairdp_units::Budget;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::path::PathBuf;
 
 /// Trains a private model and returns its file's text. `settings` is a JSON object of public choices, `ranges` one for
-/// each column; `targets` are ±1, class numbers, or numbers within ±1.
+/// each column; `targets` are ±1, class numbers, or numbers within ±1. `booking` says which ledger pays: its file, the
+/// command that gives its key, and the data set.
 #[pyfunction]
+#[pyo3(signature = (rows, targets, ranges, settings, epsilon, delta, booking=None))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+#[expect(clippy::too_many_arguments, reason = "a call from Python, by name")]
 pub(crate) fn fit(
     py: Python<'_>,
     rows: PyReadonlyArray2<'_, f64>,
@@ -24,15 +28,34 @@ pub(crate) fn fit(
     settings: &str,
     epsilon: f64,
     delta: f64,
+    booking: Option<(PathBuf, Option<String>, String)>,
 ) -> PyResult<String> {
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
     let settings = read_settings(settings)?;
-    let (encoding, table) = labelled(ranges, &rows, &targets)?;
-    let fit = move || -> Result<PrivateModel, LearnError> {
-        let prepared = settings.prepare(table.rows, table.columns, budget)?;
-        pairdp_learn::fit(settings.task, prepared, table, encoding, None, &mut Journal::none())
+    let (n, width) = rows.as_array().dim();
+    let booked =
+        booking.map(|booking| Booked::reserve(&booking, (n, width), &settings, budget)).transpose()?;
+    let (encoding, table) = match labelled(ranges, &rows, &targets) {
+        Ok(labelled) => labelled,
+        Err(refusal) => {
+            booked.map(Booked::cancel).transpose()?;
+            return Err(refusal);
+        }
     };
-    py.detach(fit).map_err(refused)?.to_json().map_err(refused)
+    let train = move |stop| -> PyResult<String> {
+        let prepared = match &booked {
+            Some(booked) => booked.prepared(),
+            None => settings.prepare(table.rows, table.columns, budget).map_err(refused)?,
+        };
+        let mut journal = Journal::none().stopped_by(stop);
+        let mut model = pairdp_learn::fit(settings.task, prepared, table, encoding, None, &mut journal)
+            .map_err(refused)?;
+        if let Some(booked) = booked {
+            model.run = Some(booked.settle(&model.certificate.event().map_err(refused)?)?);
+        }
+        model.to_json().map_err(refused)
+    };
+    wait_for(py, train)?
 }
 
 /// Descends over all pairs without privacy and returns the model file's text.
@@ -47,8 +70,8 @@ pub(crate) fn fit_baseline(
 ) -> PyResult<String> {
     let settings = read_settings(settings)?;
     let (encoding, table) = labelled(ranges, &rows, &targets)?;
-    let fit = move || pairdp_learn::fit_baseline(Baseline::Gd, &settings, table, encoding, None);
-    py.detach(fit).map_err(refused)?.to_json().map_err(refused)
+    let fit = move |_| pairdp_learn::fit_baseline(Baseline::Gd, &settings, table, encoding, None);
+    wait_for(py, fit)?.map_err(refused)?.to_json().map_err(refused)
 }
 
 /// An encoded table with its targets.
@@ -78,6 +101,13 @@ pub(crate) fn plan(
     let object = serde_json::json!({ "problem": problem, "plan": plan, "because": because, "epsilon": budget.epsilon,
         "delta": budget.delta, "as_printed": as_printed });
     Ok(object.to_string())
+}
+
+/// A simulated cohort as CSV text, and the true risk of each of its stays.
+#[pyfunction]
+pub(crate) fn simulate(records: usize, seed: u64) -> (String, Vec<f64>) {
+    let cohort = pairdp_data::simulate::cohort(records, seed);
+    (cohort.csv, cohort.risks)
 }
 
 /// All algorithms side by side, as JSON.

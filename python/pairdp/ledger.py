@@ -1,0 +1,150 @@
+"""A budget for all runs on a table together, on disk.
+
+A ledger is one file that holds named data sets, each with what all runs on it may cost, and every run that was made.
+It is the file of ``pairdp budget``: both may use it, and any number of processes at once. ``docs/ledger.md`` tells what
+is added up and what is protected.
+
+Examples
+--------
+>>> import numpy as np, tempfile
+>>> from pathlib import Path
+>>> from pairdp import PrivateRanker
+>>> from pairdp.ledger import Ledger
+>>> path = Path(tempfile.mkdtemp()) / "clinic.ledger"
+>>> ledger = Ledger.create(path)
+>>> ledger.add("stays", epsilon=1.0, delta=1e-6, records=2000)
+>>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 3))
+>>> ranker = PrivateRanker(epsilon=0.8, delta=1e-6, bounds=(-1, 1))
+>>> ledger.fit(ranker, "stays", X, X[:, 0] > 0).verify()
+True
+>>> ledger.show()["stays"]["spent"]
+0.8
+>>> ledger.fit(ranker, "stays", X, X[:, 0] > 0)  # doctest: +ELLIPSIS
+Traceback (most recent call last):
+...
+pairdp.exceptions.PrivacyBudgetError: the run needs ... but `stays` has spent ...
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Self, TypeVar
+
+from numpy.typing import ArrayLike
+
+from . import _core
+from ._base import PrivateEstimator
+
+__all__ = ["Ledger"]
+
+Trained = TypeVar("Trained", bound=PrivateEstimator)
+
+
+class Ledger:
+    """A ledger by its file, which every call opens anew: it may be used after a fork and by several threads."""
+
+    def __init__(self, path: str | os.PathLike[str], *, key_command: str | None = None) -> None:
+        self._file = (os.path.abspath(path), key_command)
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], *, key_command: str | None = None) -> Self:
+        """Make a new, empty ledger.
+
+        Parameters
+        ----------
+        path : path-like
+            A file that is not there yet.
+        key_command : str, optional
+            A command that prints the key. By default a key is made beside the file, as ``FILE.key``.
+
+        Returns
+        -------
+        Ledger
+        """
+        ledger = cls(path, key_command=key_command)
+        _core.ledger_create(*ledger._file)
+        return ledger
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, key_command: str | None = None) -> Self:
+        """Open a ledger and check its history.
+
+        Parameters
+        ----------
+        path : path-like
+        key_command : str, optional
+
+        Returns
+        -------
+        Ledger
+        """
+        ledger = cls(path, key_command=key_command)
+        ledger.check()
+        return ledger
+
+    def add(self, dataset: str, *, epsilon: float, delta: float, records: int | None) -> None:
+        """Enter a data set with what all runs on it may cost together.
+
+        Parameters
+        ----------
+        dataset : str
+            Its name.
+        epsilon, delta : float
+            The grant.
+        records : int or None
+            How many records it has, which is public. ``None`` keeps their number secret: runs then need
+            ``options={"max_records": ...}`` and protect adding or removing a record.
+        """
+        _core.ledger_add(*self._file, dataset, epsilon, delta, records)
+
+    def grant(self, dataset: str, *, epsilon: float, delta: float) -> None:
+        """Set a data set's total anew, what was spent included.
+
+        Never raise it because a result was not good enough: no accounting covers that.
+        """
+        _core.ledger_grant(*self._file, dataset, epsilon, delta)
+
+    def show(self) -> dict[str, dict[str, Any]]:
+        """Return where each data set stands: its grant, what is spent, what is left for one more run, and its runs."""
+        balances: dict[str, dict[str, Any]] = json.loads(_core.ledger_balances(*self._file))
+        return balances
+
+    def history(self) -> list[dict[str, Any]]:
+        """Return every entry, oldest first."""
+        entries: list[dict[str, Any]] = json.loads(_core.ledger_history(*self._file))
+        return entries
+
+    def check(self, since: str | None = None) -> str:
+        """Check every entry and return the head of the history.
+
+        Parameters
+        ----------
+        since : str, optional
+            A head that was returned earlier. If the history does not continue it, as after an old copy of the file was
+            put back, ``ValueError`` says so.
+        """
+        return _core.ledger_check(*self._file, since)
+
+    def fit(self, estimator: Trained, dataset: str, X: ArrayLike, y: ArrayLike) -> Trained:
+        """Fit a private estimator and let a data set pay.
+
+        The cost is spent before the core looks at a record, stays spent if the run is interrupted, and is given back
+        only if the table is refused for its form. If it does not fit, ``PrivacyBudgetError`` says what would.
+
+        Parameters
+        ----------
+        estimator : PrivateRanker, PrivateMetric, PrivateClassifier or PrivateRegressor
+        dataset : str
+            Its name in the ledger.
+        X : array-like of shape (n_samples, n_features)
+            The whole data set, with as many records as the ledger says.
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        The estimator, fitted
+        """
+        if not isinstance(estimator, PrivateEstimator):
+            raise TypeError(f"a ledger pays for private estimators, not for {type(estimator).__name__}")
+        return estimator._fit(X, y, estimator._trainer((*self._file, dataset)))
