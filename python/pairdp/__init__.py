@@ -7,15 +7,22 @@ training would do, ``ledger`` keeps a budget for all runs together, ``accounting
 ``audit`` how much of a claimed epsilon an attacker finds, and ``baseline`` has the same models without privacy.
 """
 
-from . import accounting, baseline, datasets, ledger, plot
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._core import __version__
-from .auditing import audit
-from .classification import PrivateClassifier
-from .exceptions import PrivacyBudgetError, PrivacyTuningWarning
-from .metric import PrivateMetric
-from .planning import plan
-from .ranking import PrivateRanker
-from .regression import PrivateRegressor
+
+if TYPE_CHECKING:
+    from . import accounting, baseline, datasets, ledger, plot
+    from .auditing import audit
+    from .classification import PrivateClassifier
+    from .exceptions import PrivacyBudgetError, PrivacyTuningWarning
+    from .metric import PrivateMetric
+    from .planning import plan
+    from .ranking import PrivateRanker
+    from .regression import PrivateRegressor
 
 __all__ = [
     "PrivacyBudgetError",
@@ -33,3 +40,31 @@ __all__ = [
     "plan",
     "plot",
 ]
+
+# scikit-learn takes long to import: what needs it is imported when it is first used.
+_HOMES = {
+    "PrivacyBudgetError": "exceptions",
+    "PrivacyTuningWarning": "exceptions",
+    "PrivateClassifier": "classification",
+    "PrivateMetric": "metric",
+    "PrivateRanker": "ranking",
+    "PrivateRegressor": "regression",
+    "audit": "auditing",
+    "plan": "planning",
+}
+_MODULES = ("accounting", "baseline", "datasets", "ledger", "plot")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    elif name in _MODULES:
+        value = import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

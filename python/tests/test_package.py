@@ -36,3 +36,9 @@ print(pairdp.PrivateRanker(epsilon=1.0, delta=1e-6, bounds=data.bounds).fit(data
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (run.stdout, run.stderr) == ("True\n", "")
+
+
+def test_importing_the_package_does_not_import_scikit_learn():
+    program = "import sys, pairdp; print('sklearn' in sys.modules, 'PrivateRanker' in dir(pairdp))"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == ("False True\n", "")

@@ -5,18 +5,16 @@
 //! simulated populations; `--only` names any other CSV file with a column `label` of ±1, whose ranges are then found in private. Each split trains on a random part and tests on the rest; all algorithms see the same splits, and
 //! noise is fresh for every model.
 
-mod ceiling;
-mod sets;
-
 use crate::report::Report;
 use anyhow::{Context, Result};
 use pairdp_data::Table;
-use pairdp_learn::{DomainKind, Journal, PlanKind, Predictor, Risk, Settings, Task, fit};
-use pairdp_noise::{Replay, Source};
-use pairdp_pairwise::measure;
+use pairdp_learn::{DomainKind, Journal, PlanKind, Risk, Settings, Task, fit};
+use pairdp_noise::Replay;
+use pairdp_reproduce::ceiling;
+use pairdp_reproduce::sets::{Entry, SETS, as_it_is, part, scaled};
+use pairdp_reproduce::splits::{identity, mean, plain, quality, shuffled};
 use pairdp_units::Budget;
 use serde_json::json;
-use sets::{Entry, SETS, as_it_is, part, scaled};
 use std::path::PathBuf;
 
 /// The largest part that is tested on.
@@ -123,8 +121,7 @@ fn cell(
         }
         if task == Task::Metric {
             let d = table.columns;
-            let identity = (0..d * d).map(|i| f64::from(u8::from(i % (d + 1) == 0))).collect();
-            untrained.push(quality(&plain(task, d, 0.0, identity)?, &chosen, &rest)?);
+            untrained.push(quality(&plain(task, d, 0.0, identity(d))?, &chosen, &rest)?);
         } else {
             let whole = scaled_table.as_ref().unwrap_or(table);
             let (chosen, rest) = (part(whole, train), part(whole, test));
@@ -154,60 +151,4 @@ fn cell(
         }));
     }
     Ok(())
-}
-
-/// A model of given parameters that leaves rows as they are.
-fn plain(task: Task, columns: usize, constant: f64, parameters: Vec<f64>) -> Result<Predictor> {
-    let encoding = as_it_is(columns)?;
-    Ok(Predictor { task, encoding, label: None, feature_bound: 1e6, constant, parameters })
-}
-
-fn quality(predictor: &Predictor, train: &Table, test: &Table) -> Result<f64> {
-    let scores = || predictor.scores(test);
-    let positive: Vec<bool> = test.targets.iter().map(|t| *t > 0.0).collect();
-    match predictor.task {
-        Task::Ranking => measure::auc(&scores(), &positive).context("a split with one class"),
-        Task::Classification => {
-            let right = scores()
-                .iter()
-                .zip(&positive)
-                .filter(|(score, positive)| (**score > 0.0) == **positive)
-                .count();
-            Ok(right as f64 / test.rows as f64)
-        }
-        Task::Metric => {
-            let (known, asked) = (predictor.embed(train), predictor.embed(test));
-            let d = train.columns;
-            let identity: Vec<f64> = (0..d * d).map(|i| f64::from(u8::from(i % (d + 1) == 0))).collect();
-            Ok(measure::neighbour_accuracy(
-                (&known, &train.targets),
-                (&asked, &test.targets),
-                d,
-                &identity,
-                3,
-            ))
-        }
-        Task::Regression => {
-            let average = test.targets.iter().sum::<f64>() / test.rows as f64;
-            let square = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>();
-            let missed = square(&mut scores().iter().zip(&test.targets).map(|(s, t)| s - t));
-            Ok(1.0 - missed / square(&mut test.targets.iter().map(|t| t - average)))
-        }
-    }
-}
-
-fn mean(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
-    (mean, (variance / n).sqrt())
-}
-
-fn shuffled(n: usize, random: &mut Replay) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..n).collect();
-    for last in (1..n).rev() {
-        let other = usize::try_from(random.next_word() % (last as u64 + 1)).unwrap_or(0);
-        order.swap(last, other);
-    }
-    order
 }

@@ -5,7 +5,7 @@ mod evidence;
 mod tuning;
 
 pub(crate) use budget::{Adjacency, Budget, BudgetCommand, LedgerFile, Spending};
-pub(crate) use evidence::{Audit, Influence, Stability};
+pub(crate) use evidence::{Audit, Influence, Reproduce, Stability};
 pub(crate) use tuning::Tuning;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -77,6 +77,8 @@ pub(crate) enum Command {
     Stability(Stability),
     /// What single records do to a ranker fitted without privacy: for the custodian alone
     Influence(Influence),
+    /// Rerun the tables and figures of the papers, beside what they print
+    Reproduce(Reproduce),
 }
 
 #[derive(Args)]

@@ -16,5 +16,6 @@ mod progress;
 mod refusals;
 mod report;
 mod repository;
+mod reproduce;
 mod schema;
 mod snapshots;

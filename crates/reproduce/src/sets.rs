@@ -9,16 +9,17 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// A table to split.
-pub(super) struct Entry {
+pub struct Entry {
     /// The file's name without its ending, or a simulation's.
-    pub(super) name: Cow<'static, str>,
+    pub name: Cow<'static, str>,
     /// Records to train on; 0 for four fifths.
-    pub(super) train: usize,
+    pub train: usize,
     /// δ = n^−power.
-    pub(super) power: i32,
-    pub(super) tasks: &'static [Task],
+    pub power: i32,
+    /// What is learned from it.
+    pub tasks: &'static [Task],
     /// The share of positive records, as public descriptions have it.
-    pub(super) positive_rate: Option<f64>,
+    pub positive_rate: Option<f64>,
     source: From,
 }
 
@@ -40,14 +41,15 @@ enum From {
 const RANKED: &[Task] = &[Task::Ranking];
 const ALL: &[Task] = &[Task::Ranking, Task::Classification, Task::Metric];
 
-pub(super) const SETS: [Entry; 13] = [
+/// The sets of the benchmark of utility.
+pub const SETS: [Entry; 13] = [
     Entry {
         name: Cow::Borrowed("pima"),
         positive_rate: Some(0.35),
         train: 256,
         power: 1,
         tasks: ALL,
-        source: From::Schema(include_str!("../../schemas/pima.schema.toml")),
+        source: From::Schema(include_str!("../schemas/pima.schema.toml")),
     },
     Entry {
         name: Cow::Borrowed("debrecen"),
@@ -55,7 +57,7 @@ pub(super) const SETS: [Entry; 13] = [
         train: 256,
         power: 1,
         tasks: ALL,
-        source: From::Schema(include_str!("../../schemas/debrecen.schema.toml")),
+        source: From::Schema(include_str!("../schemas/debrecen.schema.toml")),
     },
     Entry {
         name: Cow::Borrowed("breast_cancer_wdbc"),
@@ -63,7 +65,7 @@ pub(super) const SETS: [Entry; 13] = [
         train: 398,
         power: 2,
         tasks: ALL,
-        source: From::Schema(include_str!("../../schemas/breast_cancer_wdbc.schema.toml")),
+        source: From::Schema(include_str!("../schemas/breast_cancer_wdbc.schema.toml")),
     },
     Entry {
         name: Cow::Borrowed("rare-positives"),
@@ -175,7 +177,7 @@ const WIDE: &[(&str, f64, f64)] = &[("*", -1e6, 1e6)];
 
 impl Entry {
     /// A file that is not in the list.
-    pub(super) fn unknown(name: &str) -> Self {
+    pub fn unknown(name: &str) -> Self {
         Self {
             name: Cow::Owned(name.to_owned()),
             train: 0,
@@ -187,13 +189,16 @@ impl Entry {
     }
 
     /// Whether ranges have to be found.
-    pub(super) fn is_wide(&self, folder: Option<&Path>) -> bool {
+    pub fn is_wide(&self, folder: Option<&Path>) -> bool {
         let beside = folder.map(|folder| folder.join(format!("{}.schema.toml", self.name)));
         matches!(self.source, From::Unknown) && !beside.is_some_and(|path| path.is_file())
     }
 
     /// The encoded table, if its file is there.
-    pub(super) fn load(&self, folder: Option<&Path>) -> Result<Option<Table>> {
+    ///
+    /// # Errors
+    /// When the file or its schema cannot be read.
+    pub fn load(&self, folder: Option<&Path>) -> Result<Option<Table>> {
         if let Some(table) = self.drawn(0) {
             return Ok(Some(table));
         }
@@ -214,7 +219,7 @@ impl Entry {
     }
 
     /// A fresh draw from a simulated population; none for a file.
-    pub(super) fn drawn(&self, split: u64) -> Option<Table> {
+    pub fn drawn(&self, split: u64) -> Option<Table> {
         let chance = || Chance(Replay::from_seed(1000 + split));
         match self.source {
             From::Ranked(rows, offset) => {
@@ -312,7 +317,7 @@ fn direction(d: usize) -> Vec<f64> {
 }
 
 /// Some rows of a table.
-pub(super) fn part(table: &Table, chosen: &[usize]) -> Table {
+pub fn part(table: &Table, chosen: &[usize]) -> Table {
     let d = table.columns;
     Table {
         features: chosen.iter().flat_map(|i| table.features[i * d..(i + 1) * d].iter().copied()).collect(),
@@ -323,7 +328,7 @@ pub(super) fn part(table: &Table, chosen: &[usize]) -> Table {
 }
 
 /// The same with every column mapped to [−1, 1] by its own least and largest value: for models without privacy only.
-pub(super) fn scaled(table: &Table) -> Table {
+pub fn scaled(table: &Table) -> Table {
     let d = table.columns;
     let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
     for row in table.features.chunks_exact(d) {
@@ -347,7 +352,10 @@ pub(super) fn scaled(table: &Table) -> Table {
 }
 
 /// Rules that leave an encoded table as it is.
-pub(super) fn as_it_is(columns: usize) -> Result<Encoding> {
+///
+/// # Errors
+/// For a table without columns.
+pub fn as_it_is(columns: usize) -> Result<Encoding> {
     Encoding::of_ranges(vec![[-1.0, 1.0]; columns])
         .map_err(anyhow::Error::msg)
         .context("a table without columns")

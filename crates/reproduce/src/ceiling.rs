@@ -4,7 +4,7 @@ use pairdp_data::Table;
 use pairdp_pairwise::solve_ridge;
 
 /// Weights and intercept of logistic regression by Newton's method, with a trace of a ridge.
-pub(super) fn logistic(table: &Table) -> Vec<f64> {
+pub fn logistic(table: &Table) -> Vec<f64> {
     const ROUNDS: usize = 12;
     let mut w = vec![0.0; table.columns + 1];
     for _ in 0..ROUNDS {
@@ -17,7 +17,7 @@ pub(super) fn logistic(table: &Table) -> Vec<f64> {
 }
 
 /// Weights and intercept of least squares.
-pub(super) fn least_squares(table: &Table) -> Vec<f64> {
+pub fn least_squares(table: &Table) -> Vec<f64> {
     let mut w = vec![0.0; table.columns + 1];
     newton(table, &mut w, |score, target| (target - score, 1.0));
     w
