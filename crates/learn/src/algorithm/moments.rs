@@ -56,12 +56,7 @@ fn solve(released: &[f64], mechanism: &Moments) -> Result<Vec<f64>, LearnError> 
     let covariance: Vec<f64> = released[..d].iter().zip(&mean).map(|(v, m)| 2.0 * v - label * m).collect();
     let Solved { mut w, spread, gain } = if weights.second > 0.0 {
         let matrix = Symmetric::read(&released[2 * d + 1..], d, kappa / weights.second);
-        matrix.solve(
-            &mean,
-            &covariance,
-            variance,
-            few_times(clarity(records, d, budget)? * (1.0 - label * label)),
-        )
+        matrix.solve(&mean, &covariance, variance, few_times(clarity(records, d, budget)?))
     } else {
         // Features spread evenly over directions would have this variance.
         let even = kappa * kappa / d as f64;
@@ -101,7 +96,7 @@ fn log_odds(mut w: Vec<f64>, mean: &[f64], label: f64, apart: f64, spread: f64) 
     w
 }
 
-/// The factor of λ; with few records of one class there is less signal.
+/// The factor of λ.
 fn few_times(clarity: f64) -> f64 {
     1.0 + 100.0 / (20.0 + clarity)
 }
