@@ -85,6 +85,7 @@ fn printed_noise_is_certified_at_what_it_really_gives() {
         literal(PlanKind::PhasedGd, None),
         Settings {
             task: Task::Classification,
+            intercept: Some(false),
             steps: Some(400),
             ..literal(PlanKind::NoisySgd, Some(Paper::Bassily))
         },
@@ -161,5 +162,5 @@ fn explanations_compare_every_algorithm() {
     assert!(rows.iter().filter(|row| row.paper.is_some()).count() >= 3);
     let pointwise = Settings { task: Task::Regression, ..Settings::default() }.problem(10).unwrap();
     let refused = explain(pointwise, 1000, 10, budget()).into_iter().filter(|row| row.refused.is_some());
-    assert_eq!(refused.count(), 5);
+    assert_eq!(refused.count(), 4, "those that learn from pairs");
 }

@@ -17,6 +17,11 @@ fn member(domain: Domain, a: &[f64], d: usize, share: f64) -> Vec<f64> {
             m[i * d + j] = (0..d).map(|k| a[i * d + k] * a[j * d + k]).sum();
         }
     }
+    if let Domain::PsdDiagonal { .. } = domain {
+        for (k, value) in m.iter_mut().enumerate() {
+            *value = if k % (d + 1) == 0 { value.abs() } else { 0.0 };
+        }
+    }
     let size = match domain {
         Domain::PsdNuclear { .. } => trace(&m, d),
         _ => norm_up(&m),
