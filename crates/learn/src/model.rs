@@ -253,7 +253,9 @@ fn check(found: &str, expected: &'static str, predictor: &Predictor) -> Result<(
     predictor.encoding.check().map_err(ModelError::Encoding)?;
     let (parameters, features) = (predictor.parameters.len(), predictor.encoding.dimension());
     let fitting = match predictor.task {
-        Task::Metric => features.saturating_mul(features),
+        // Distances do not see a constant.
+        Task::Metric if predictor.constant == 0.0 => features.saturating_mul(features),
+        Task::Metric => 0,
         _ => features + usize::from(predictor.constant != 0.0),
     };
     if parameters != fitting || features == 0 {
@@ -268,4 +270,27 @@ fn check(found: &str, expected: &'static str, predictor: &Predictor) -> Result<(
         return Err(ModelError::NotFinite);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_fit_the_task_and_the_constant() {
+        for (task, constant, parameters, fits) in [
+            (Task::Ranking, 0.0, 2, true),
+            (Task::Ranking, 0.5, 2, false),
+            (Task::Classification, 0.5, 3, true),
+            (Task::Metric, 0.0, 4, true),
+            (Task::Metric, 0.5, 4, false),
+        ] {
+            let encoding = Encoding::of_ranges([[-1.0, 1.0]; 2]).unwrap();
+            let parameters = vec![0.1; parameters];
+            let predictor =
+                Predictor { task, encoding, label: None, feature_bound: 1.0, constant, parameters };
+            let text = BaselineModel::new(predictor).to_json().unwrap();
+            assert_eq!(BaselineModel::from_json(&text).is_ok(), fits, "{text}");
+        }
+    }
 }
