@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from engine_trials import PARTS, Faulty, Sums, expected, holder, loads, soon, train, write_parts
@@ -161,6 +162,81 @@ def test_ray_without_a_token_is_refused_before_ray_is_imported(monkeypatch):
     monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
     with pytest.raises(PermissionError, match="RAY_AUTH_MODE=token"):
         connect("ray:auto", ["{}"], Sums())
+
+
+class FakeRay:
+    """As much of Ray as the engine uses, in this process, with workers that say what they are told to."""
+
+    def __init__(self, surroundings):
+        self.surroundings = surroundings
+        self.initialised = []
+        self.running = 0
+
+    def is_initialized(self):
+        return bool(self.initialised)
+
+    def init(self, **settings):
+        self.initialised.append(settings)
+
+    def shutdown(self):
+        self.initialised.clear()
+
+    def cluster_resources(self):
+        return {"CPU": 3.0}
+
+    def remote(self, **settings):
+        return lambda work: SimpleNamespace(remote=lambda *arguments: self.made(work, arguments, settings))
+
+    def made(self, work, arguments, settings):
+        assert settings["max_restarts"] == settings["max_task_retries"] == -1
+        self.running += 1
+        hold = work(*arguments)
+        methods = {"surroundings": lambda: self.surroundings, "ready": hold.ready, "reply": hold.reply}
+        return SimpleNamespace(**{name: SimpleNamespace(remote=method) for name, method in methods.items()})
+
+    def get(self, found):
+        return found
+
+    def kill(self, worker):
+        self.running -= 1
+
+
+@pytest.fixture
+def fake_ray(monkeypatch):
+    def with_surroundings(*surroundings):
+        ray = FakeRay(surroundings)
+        monkeypatch.setitem(sys.modules, "ray", ray)
+        monkeypatch.setenv("RAY_AUTH_MODE", "token")
+        return ray
+
+    return with_surroundings
+
+
+def test_a_ray_cluster_that_asks_for_no_token_never_loads_a_record(fake_ray, parts, tmp_path):
+    ray = fake_ray(False, 0)
+    with pytest.raises(PermissionError, match="this cluster does not ask for one"):
+        connect("ray:auto", parts, Sums())
+    assert not (tmp_path / "loads.log").exists()
+    assert (ray.running, ray.initialised) == (0, [])
+
+
+def test_ray_workers_of_low_priority_are_warned_of(fake_ray, parts):
+    ray = fake_ray(True, 15)
+    with pytest.warns(UserWarning, match="RAY_worker_niceness=0") as found:
+        engine = connect("ray:10.0.0.1:6379", parts, Sums())
+    assert found[0].filename == __file__
+    assert ray.initialised[0]["address"] == "10.0.0.1:6379"
+    assert ray.running == 3
+    with engine:
+        assert train(engine.ask) == expected(parts)
+    assert (ray.running, ray.initialised) == (0, [])
+
+
+def test_a_connection_to_ray_that_was_there_before_stays(fake_ray, parts):
+    ray = fake_ray(True, 0)
+    ray.init(address="mine")
+    connect("ray://10.0.0.1:10001?workers=2", parts, Sums()).close()
+    assert ray.initialised == [{"address": "mine"}]
 
 
 @pytest.mark.parametrize(("address", "extra"), [("ray:auto", "ray"), ("dask://127.0.0.1:1", "dask")])

@@ -54,7 +54,7 @@ class RayEngine(Engine):
             warnings.warn(
                 "Ray's workers run at low priority and may wait long on busy nodes: start the nodes with "
                 "RAY_worker_niceness=0",
-                stacklevel=5,
+                stacklevel=4,
             )
         for reply in self._ray.get([worker.ready.remote() for worker in self._workers]):
             state_of(reply)
