@@ -3,7 +3,7 @@
 use crate::{cargo, root, run as execute, say};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// A named part of the suite.
@@ -71,7 +71,20 @@ fn python_wheel() -> Result<()> {
         "--quiet",
         "--disable-pip-version-check",
         &package,
-    ]))
+    ]))?;
+    engines(&environment);
+    Ok(())
+}
+
+/// Ray and Dask are large and not everywhere to be had; without one, the tests that need it are skipped.
+fn engines(environment: &Path) {
+    for (name, package) in [("Ray", "ray[client]>=2.52"), ("Dask", "distributed>=2024.8")] {
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package];
+        let installed = python(environment).args(pip).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if !installed.is_ok_and(|status| status.success()) {
+            say(&format!("    {name} could not be installed: its tests are skipped"));
+        }
+    }
 }
 
 fn python_tests() -> Result<()> {
@@ -83,11 +96,11 @@ fn environment() -> PathBuf {
     root().join("target/python-test-env")
 }
 
-fn system_python() -> std::ffi::OsString {
+pub(crate) fn system_python() -> std::ffi::OsString {
     std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into())
 }
 
-fn python(environment: &Path) -> Command {
+pub(crate) fn python(environment: &Path) -> Command {
     let folder = if cfg!(windows) { "Scripts" } else { "bin" };
     Command::new(environment.join(folder).join("python"))
 }

@@ -1,0 +1,149 @@
+"""What lives in a worker, whatever the engine: parts of a table, and answers to questions about them.
+
+Workers are restarted and questions asked again at any time, so an answer may be computed more than once. That is
+harmless for one reason: ``partial`` draws nothing at random, and noise is added once, by the driver. A noisy partial
+that is computed twice would be a second release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from importlib import import_module
+from threading import Lock
+from typing import Any, Protocol, TypeVar
+
+Item = TypeVar("Item")
+
+# A tag and a body. States are merged; the body of a refusal is its message, that of a failure says what kind it was.
+Reply = tuple[bytes, bytes]
+STATE, REFUSED, FAILED = b"S", b"E", b"F"
+
+# How long to wait after a failure of a worker's own, such as a file that cannot be read right now, in seconds.
+PAUSES = (0.0, 0.1, 0.5)
+# How often in a row a worker may be lost over one question before the engine gives up.
+LOSSES = 8
+# Up to this many workers the driver merges all states itself; above, workers merge so many at a time.
+FAN_IN = 16
+
+
+class KernelLike(Protocol):
+    """Computes sums over records. A kernel is pickled to reach its workers; parts never leave theirs."""
+
+    def load(self, part: str) -> Any:
+        """Read a part of the table, named by a public text, into memory."""
+
+    def partial(self, part: Any, question: bytes) -> bytes:
+        """Return the state of one part: exact, deterministic, and without any randomness."""
+
+    def merge(self, a: bytes, b: bytes) -> bytes:
+        """Return the state of two parts together: exact, in any order."""
+
+
+class Kernel:
+    """The kernel of the compiled core."""
+
+    def load(self, part: str) -> Any:
+        return _core().load_part(part)
+
+    def partial(self, part: Any, question: bytes) -> bytes:
+        state: bytes = part.partial(question)
+        return state
+
+    def merge(self, a: bytes, b: bytes) -> bytes:
+        state: bytes = _core().merge_states(a, b)
+        return state
+
+
+def _core() -> Any:
+    return import_module("pairdp._core")
+
+
+class WorkerFailed(RuntimeError):
+    """A worker could not answer, again and again, for a reason that is not the form of the table."""
+
+
+class Hold:
+    """The parts of one worker.
+
+    It loads them when it is first asked, and travels as the recipe for doing so: an engine that moves it, or writes it
+    to disk, never moves or writes a record.
+    """
+
+    def __init__(self, kernel: KernelLike, parts: Sequence[str]) -> None:
+        self._recipe = (kernel, tuple(parts))
+        self._loaded: list[Any] = []
+        self._one_at_a_time = Lock()
+
+    def __reduce__(self) -> tuple[type[Hold], tuple[KernelLike, tuple[str, ...]]]:
+        return Hold, self._recipe
+
+    def ready(self) -> Reply:
+        """Load what is not loaded yet; the state of this reply is empty."""
+        return attempt(self._load)
+
+    def reply(self, question: bytes) -> Reply:
+        """Return the merged state of all parts."""
+        ready = self.ready()
+        if ready[0] != STATE:
+            return ready
+        kernel = self._recipe[0]
+        return merged(kernel, (attempt(partial(kernel.partial, part, question)) for part in self._loaded))
+
+    def _load(self) -> bytes:
+        kernel, parts = self._recipe
+        with self._one_at_a_time:
+            for part in parts[len(self._loaded) :]:
+                self._loaded.append(kernel.load(part))
+        return b""
+
+
+def attempt(work: Callable[[], bytes]) -> Reply:
+    """Do a worker's work, and turn what goes wrong into a reply.
+
+    A plain ``ValueError`` refuses the form of the table, and its message may be shown. What other errors say could
+    quote a record: they are tried again, and then leave the worker by the name of their type alone.
+    """
+    kind = ""
+    for pause in PAUSES:
+        try:
+            return STATE, work()
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # A panic of the core is not an `Exception`.
+            if type(error) is ValueError:
+                return REFUSED, str(error).encode()
+            kind = type(error).__name__
+            if isinstance(error, OSError) and error.strerror:
+                kind += f", {error.strerror}"
+        time.sleep(pause)
+    return FAILED, kind.encode()
+
+
+def merged(kernel: KernelLike, replies: Iterable[Reply]) -> Reply:
+    """Merge states. The first reply that is none stands for all: in the order of parts, so it is the same everywhere."""
+    total: Reply | None = None
+    for reply in replies:
+        if reply[0] != STATE:
+            return reply
+        total = reply if total is None else attempt(partial(kernel.merge, total[1], reply[1]))
+        if total[0] != STATE:
+            return total
+    return total or (STATE, b"")
+
+
+def state_of(reply: Reply) -> bytes:
+    """Return the state of a reply, or raise what it says instead."""
+    tag, body = reply
+    if tag == REFUSED:
+        raise ValueError(body.decode())
+    if tag == FAILED:
+        raise WorkerFailed(f"a worker failed {len(PAUSES)} times in a row ({body.decode()})")
+    return body
+
+
+def shares(items: Sequence[Item], workers: int) -> list[Sequence[Item]]:
+    """Split items among at most so many workers, evenly and in order; none gets nothing."""
+    workers = min(workers, len(items))
+    return [items[i * len(items) // workers : (i + 1) * len(items) // workers] for i in range(workers)]

@@ -1,0 +1,33 @@
+"""A worker process of the local engine: it holds its parts and answers on standard output until its input ends."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import signal
+import sys
+
+from .frames import KERNEL, PARTS, READY, own_stdout, receive, send
+from .hold import STATE, Hold, KernelLike
+
+
+def run() -> None:
+    """Answer the process that started us."""
+    answers = own_stdout()
+    # Ctrl-C reaches the whole group of processes, and whoever started us decides what becomes of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    kernel: KernelLike | None = None
+    hold: Hold | None = None
+    while True:
+        try:
+            tag, body = receive(sys.stdin.buffer)
+        except EOFError:
+            return
+        if tag == KERNEL:
+            kernel = pickle.loads(body)
+        elif tag == PARTS and kernel is not None:
+            hold = Hold(kernel, json.loads(body))
+            tag, body = hold.ready()
+            send(answers, READY if tag == STATE else tag, body)
+        elif hold is not None:
+            send(answers, *hold.reply(body))

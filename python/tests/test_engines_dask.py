@@ -1,0 +1,138 @@
+"""Sums over records on a Dask cluster of two machines' worth of processes, all bound to loopback."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from engine_trials import PARTS, Faulty, Sums, expected, holder, loads, soon, train, write_parts
+
+from pairdp.engines import WorkerFailed, connect
+
+distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def parts(tmp_path):
+    return write_parts(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """A scheduler and two workers, each with a nanny that starts it again, in process groups of their own."""
+    folder = tmp_path_factory.mktemp("dask")
+    found = folder / "scheduler.json"
+    environment = {**os.environ, "PYTHONPATH": str(HERE), "OMP_NUM_THREADS": "1"}
+    started = []
+
+    def start(*arguments):
+        with open(folder / f"{len(started)}.log", "wb") as log:
+            command = [sys.executable, "-m", "distributed.cli." + arguments[0], "--host", "127.0.0.1", *arguments[1:]]
+            started.append(
+                subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log, start_new_session=True)
+            )
+
+    start("dask_scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(found))
+    for name in ("one", "two"):
+        start("dask_worker", "--scheduler-file", str(found), "--name", name, "--nthreads", "1", "--no-dashboard")
+    try:
+        for _ in range(300):
+            if found.exists():
+                break
+            time.sleep(0.1)
+        address = json.loads(found.read_text())["address"]
+        with distributed.Client(address) as client:
+            client.wait_for_workers(2, timeout=60)
+        yield address.replace("tcp://", "dask://"), started
+    finally:
+        for process in started:
+            end(process)
+
+
+def end(process):
+    """Kill a process with all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def test_dask_trains_the_same_model(cluster, parts, tmp_path):
+    with connect(cluster[0], parts, Sums()) as engine:
+        assert train(engine.ask) == expected(parts)
+    # Two workers hold a half each, and nothing is loaded twice.
+    assert len(loads(tmp_path)) == PARTS
+    assert len({process for process, _ in loads(tmp_path)}) == 2
+
+
+def test_a_client_serves_as_well_and_stays_open(cluster, parts):
+    with distributed.Client(cluster[0].replace("dask://", "tcp://"), set_as_default=False) as client:
+        with connect(client, parts, Sums()) as engine:
+            assert train(engine.ask, steps=3) == expected(parts, steps=3)
+        assert client.submit(int, "7", pure=False).result() == 7
+
+
+def test_above_the_fan_in_workers_merge(cluster, parts, monkeypatch):
+    monkeypatch.setattr("pairdp.engines._dask.FAN_IN", 2)
+    with connect(f"{cluster[0]}?workers=5", parts, Sums()) as engine:
+        assert train(engine.ask, steps=3) == expected(parts, steps=3)
+
+
+def test_one_worker_is_enough(cluster, parts, tmp_path):
+    with connect(f"{cluster[0]}?workers=1", parts, Sums()) as engine:
+        assert train(engine.ask, steps=3) == expected(parts, steps=3)
+    assert len({process for process, _ in loads(tmp_path)}) == 1
+
+
+def test_refusals_and_errors_arrive_as_everywhere(cluster, parts):
+    refused = json.dumps({"refuse": "part 8, line 7: too few columns"})
+    with pytest.raises(ValueError, match="^part 8, line 7: too few columns$") as error:
+        connect(cluster[0], [*parts, refused], Sums())
+    assert type(error.value) is ValueError
+    with connect(cluster[0], parts, Sums()) as engine:
+        with pytest.raises(ValueError, match="^ages.csv, line 3, column 2: not a number$"):
+            engine.ask(b"refuse")
+        with pytest.raises(WorkerFailed, match=r"^a worker failed 3 times in a row \(KeyError\)$"):
+            engine.ask(b"leak")
+
+
+def test_hundreds_of_failures_change_nothing(cluster, parts, tmp_path):
+    faults = tmp_path / "faults"
+    faults.mkdir()
+    with connect(cluster[0], parts, Faulty(faults, errors=800, deaths=10)) as engine:
+        assert train(engine.ask) == expected(parts)
+    injected = [file.suffix for file in faults.iterdir()]
+    assert len(injected) >= 200
+    assert injected.count(".death") >= 2
+
+
+def test_holds_go_back_to_a_worker_that_came_back(cluster, parts, tmp_path, monkeypatch):
+    monkeypatch.setattr("pairdp.engines._dask.SPREAD_EVERY", 5)
+    with connect(cluster[0], parts, Sums()) as engine:
+        os.kill(holder(tmp_path, 0), signal.SIGKILL)
+        engine.ask(bytes(40))
+        engine._client.wait_for_workers(2, timeout=60)
+        train(engine.ask, steps=10)
+        assert len({tuple(places) for places in engine._client.who_has(engine._holds).values()}) == 2
+
+
+def test_the_loss_of_a_worker_and_of_a_machine_changes_nothing(cluster, parts, tmp_path):
+    """Last, for it leaves one worker."""
+    address, started = cluster
+
+    def kill(step):
+        if step == 5:
+            soon(lambda: os.kill(holder(tmp_path, 0), signal.SIGKILL))
+        if step == 15:
+            soon(lambda: end(started[-1]))
+
+    with connect(address, parts, Sums()) as engine:
+        assert train(engine.ask, kill) == expected(parts)
+    assert len(loads(tmp_path)) >= PARTS + PARTS // 2
+    assert holder(tmp_path, 0) == holder(tmp_path, PARTS - 1)
