@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
@@ -67,6 +68,9 @@ OPTIONS = (
     "calibration",
     "paper",
 )
+
+# Shares of a metric's pairs, where an engine does not say how many workers it has.
+DEFAULT_SHARES = 8
 
 # The name of the label's column in model files, which NumPy arrays do not have.
 LABEL_COLUMN = "y"
@@ -395,6 +399,48 @@ class PrivateEstimator(Estimator):
         self.step_size = step_size
         self.mechanism = mechanism
         self.options = options
+
+    def fit_partitions(self, data: str | PathLike[str], schema: str | PathLike[str], engine: Any = "local:2") -> Self:
+        """Train on a table that is kept in many files, by the processes or machines of an engine.
+
+        The model is the one that :meth:`fit` would find on all files together, for any engine and any division of the table
+        into files. Workers read the files themselves and keep their rows in memory; the noise is drawn here, once.
+
+        Parameters
+        ----------
+        data : path-like
+            A folder of tables (CSV, Parquet, LIBSVM), or a pattern such as ``"parts/*.parquet"``, which workers can read.
+        schema : path-like
+            What is publicly known about columns and label, as for the ``pairdp`` command. ``bounds`` are not used.
+        engine : str, distributed.Client or pairdp.engines.Engine, default="local:2"
+            ``"local:N"``, ``"ray:auto"``, ``"ray:host:port"``, ``"ray://host:port"`` or ``"dask://host:port"``: see
+            :func:`pairdp.engines.connect`.
+
+        Returns
+        -------
+        self
+        """
+        from .engines import connect
+
+        epsilon, delta = check_budget(
+            self.epsilon, self.delta, f"{type(self).__name__}(epsilon=1.0, delta=1e-6)"
+        )
+        _copies.warn_of_tuning(self, epsilon, delta)
+        settings = settings_text(self._task, self._settings())
+        workers = re.search(r"(?:^local:|workers=)([0-9]+)$", engine) if isinstance(engine, str) else None
+        count = int(workers[1]) if workers else DEFAULT_SHARES
+        parts, encoding, label = _core.describe_parts(str(data), str(schema), settings, count)
+        with connect(engine, parts) as asked:
+            text = _core.fit_parts(asked.ask, encoding, label, settings, epsilon, delta)
+        names = [column["name"] for column in json.loads(encoding)["columns"]]
+        # What the schema's label stands for, as in a file that is loaded.
+        twin = type(self)(**self._parameters_from(json.loads(label)))
+        twin._restore()
+        vars(self).update({name: value for name, value in vars(twin).items() if name.endswith("_")})
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
+        self._accept(text)
+        return self
 
     def verify(self) -> bool:
         """Recompute the certificate by a second method and say whether it holds."""

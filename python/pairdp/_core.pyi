@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,26 @@ def fit(
     delta: float,
     booking: tuple[str, str | None, str] | None = None,
 ) -> str: ...
+
+class Part:
+    def partial(self, request: bytes) -> bytes: ...
+
+def load_part(description: str) -> Part: ...
+def merge_states(a: bytes, b: bytes) -> bytes: ...
+def describe_parts(data: str, schema: str, settings: str, workers: int) -> tuple[list[str], str, str]: ...
+def fit_parts(
+    ask: Callable[[bytes], bytes], encoding: str, label: str, settings: str, epsilon: float, delta: float
+) -> str: ...
+def rehearse_parts(
+    ask: Callable[[bytes], bytes] | None,
+    data: str,
+    encoding: str,
+    label: str,
+    settings: str,
+    epsilon: float,
+    delta: float,
+    seed: int,
+) -> list[float]: ...
 def fit_baseline(
     rows: NDArray[np.float64],
     targets: NDArray[np.float64],

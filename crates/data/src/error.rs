@@ -19,6 +19,12 @@ pub enum DataError {
         /// Which file.
         path: PathBuf,
     },
+    /// A folder or pattern without a table.
+    #[error("{}: no table is there", path.display())]
+    NoTables {
+        /// Which folder or pattern.
+        path: PathBuf,
+    },
     /// Too few rows to form a pair.
     #[error("{}: training needs at least 2 records", path.display())]
     TooFewRecords {
@@ -199,7 +205,7 @@ impl Hint for DataError {
             }
             Self::ColumnEncoding { .. } => "write the file with plain or dictionary encoding",
             Self::NotAnIndex { .. } => "name columns by their index: name = \"17\"",
-            Self::UnknownEnding { .. } => {
+            Self::NoTables { .. } | Self::UnknownEnding { .. } => {
                 "tables end in .csv, .csv.gz, .parquet, .svm, .svm.gz, .libsvm or .libsvm.gz"
             }
             Self::NoHeader { .. } => {

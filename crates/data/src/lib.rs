@@ -9,6 +9,7 @@
 mod csv;
 mod encoding;
 mod error;
+mod folder;
 mod format;
 mod label;
 mod libsvm;
@@ -24,6 +25,7 @@ mod thrift;
 
 pub use encoding::{ColumnEncoding, Encoding};
 pub use error::DataError;
+pub use folder::table_files;
 pub use label::{Label, LabelKind};
 pub use schema::{Column, Kind, Missing, Schema, template};
 pub use table::{LabelUse, Table};

@@ -12,7 +12,7 @@ mod online_pair;
 mod phases;
 
 pub use descent::phase_result;
-pub(crate) use descent::{Descent, mean_against, pair_term};
+pub(crate) use descent::{Descent, descend, mean_against, pair_term, phase_pace};
 pub(crate) use iterates::{Iterates, Pace};
 pub(crate) use moments::moments;
 pub(crate) use noisy_gd::noisy_gd;

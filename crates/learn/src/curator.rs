@@ -1,10 +1,11 @@
 //! The one type that holds private records.
 
-use crate::algorithm::{mean_against, pair_term, phase_result};
+use crate::algorithm::{descend, mean_against, pair_term, phase_pace, phase_result};
 use crate::certificate::{GradientRelease, Released};
 use crate::mechanism::{Common, Public, Sampled};
 use crate::order::{below, distinct_pair};
-use crate::{Certificate, LearnError, Mechanism, packing};
+use crate::parts::Parts;
+use crate::{Certificate, LearnError, Mechanism, PlanKind, packing};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::kernel::{self, Par};
@@ -16,7 +17,7 @@ use pairdp_pairwise::{Constants, Neighbours, Objective, Problem, Records, moment
 /// Whatever code drives it, everything that leaves a curator is within the budget of its mechanism: the queries
 /// may be chosen adaptively, their kind, number and noise may not. Errors depend on public facts alone.
 pub struct Curator<S: Source> {
-    records: Records,
+    table: Holding,
     mechanism: Mechanism,
     source: S,
     made: u32,
@@ -29,6 +30,12 @@ pub struct Curator<S: Source> {
     ahead: Option<Ahead>,
     /// What was asked and answered, if somebody wants to look back at it.
     trace: Option<Vec<Exchange>>,
+}
+
+/// Where the records are.
+enum Holding {
+    Here(Records),
+    Elsewhere(Parts),
 }
 
 /// One query and its noisy answer. Both are public: the answer was released, and the question follows from earlier answers.
@@ -65,21 +72,7 @@ impl<S: Source> Curator<S> {
         } else {
             records
         };
-        let other_size = !secret_size && records.len() != n;
-        if other_size || records.columns() != features {
-            return Err(LearnError::WrongTable {
-                expected: n,
-                expected_features: features,
-                found: records.len(),
-                found_features: records.columns(),
-            });
-        }
-        if records.feature_bound() > problem.feature_bound() {
-            return Err(LearnError::FeatureBound {
-                allowed: problem.feature_bound(),
-                found: records.feature_bound(),
-            });
-        }
+        check_table(&mechanism, !secret_size, records.len(), records.columns(), records.feature_bound())?;
         let ahead = match &mechanism {
             Mechanism::Sampled(sampled) => {
                 let p = packing::coordinates(problem, features);
@@ -89,9 +82,35 @@ impl<S: Source> Curator<S> {
             _ => None,
         };
         let order = if plan.algorithm().has_order() { plan.order().permutation(n) } else { Vec::new() };
-        let constants = problem.constants();
-        let (made, gradients, trace) = (0, Vec::new(), None);
-        Ok(Self { records, mechanism, source, made, gradients, constants, order, ahead, trace })
+        Ok(Self { order, ahead, ..Self::over(Holding::Here(records), mechanism, source) })
+    }
+
+    /// The same for records that are elsewhere.
+    ///
+    /// # Errors
+    /// As [`Curator::open`]; [`LearnError::OnePlace`] for what cannot be asked of parts.
+    pub(crate) fn open_parts(parts: Parts, mechanism: Mechanism, source: S) -> Result<Self, LearnError> {
+        let Public { problem, plan, .. } = mechanism.common().public;
+        match plan.algorithm() {
+            PlanKind::NoisyGd | PlanKind::OutputGd | PlanKind::PhasedGd | PlanKind::Moments => {}
+            other => return Err(LearnError::OnePlace(other.name())),
+        }
+        if problem.neighbours() != Neighbours::ReplaceOne {
+            return Err(LearnError::OnePlace("a secret number of records"));
+        }
+        check_table(&mechanism, true, parts.len(), parts.columns(), parts.feature_bound())?;
+        Ok(Self::over(Holding::Elsewhere(parts), mechanism, source))
+    }
+
+    fn over(table: Holding, mechanism: Mechanism, source: S) -> Self {
+        let constants = mechanism.common().public.problem.constants();
+        let (made, gradients, order, ahead, trace) = (0, Vec::new(), Vec::new(), None, None);
+        Self { table, mechanism, source, made, gradients, constants, order, ahead, trace }
+    }
+
+    /// The records, for queries that need them in one place.
+    fn records(&self) -> Result<&Records, LearnError> {
+        here(&self.table)
     }
 
     /// The same, keeping a trace of what it releases, for audits. Nothing is released that would not be without.
@@ -155,29 +174,33 @@ impl<S: Source> Curator<S> {
         count(&mut self.made, mechanism.steps())?;
         self.gradients.push(release);
         let noise = self.draw(&lattice);
-        let gradient = self.gradient(parameters);
+        let gradient = self.gradient(parameters)?;
         let noisy = self.release(&lattice, gradient, &noise);
         self.note(parameters, &noisy);
         Ok(noisy)
     }
 
     /// The gradient of the risk, of as many records as its noise is for.
-    fn gradient(&self, parameters: &[f64]) -> Vec<f64> {
+    fn gradient(&mut self, parameters: &[f64]) -> Result<Vec<f64>, LearnError> {
         let (problem, size) = (self.problem(), self.public().records);
-        let here = self.records.len();
+        let records = match &mut self.table {
+            Holding::Here(records) => &*records,
+            Holding::Elsewhere(parts) => return parts.gradient(problem, parameters),
+        };
+        let here = records.len();
         if here == size {
-            return kernel::gradient(problem, &self.records, parameters, Par::Parallel);
+            return Ok(kernel::gradient(problem, records, parameters, Par::Parallel));
         }
         // Tables of secret size: what there is, divided as if it were as many.
         let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
         if here < if pointwise { 1 } else { 2 } {
-            return vec![0.0; parameters.len()];
+            return Ok(vec![0.0; parameters.len()]);
         }
-        let mut gradient = kernel::gradient(problem, &self.records, parameters, Par::Parallel);
+        let mut gradient = kernel::gradient(problem, records, parameters, Par::Parallel);
         let (here, size) = (here as f64, size as f64);
         let share = if pointwise { here / size } else { here * (here - 1.0) / (size * (size - 1.0)) };
         gradient.iter_mut().for_each(|value| *value *= share);
-        gradient
+        Ok(gradient)
     }
 
     /// The gradient of a uniform pair (or record), or the mean over pairs kept independently, at public parameters, with
@@ -200,7 +223,7 @@ impl<S: Source> Curator<S> {
             ahead.lattice.fill(&mut self.source, &mut ahead.noise);
             ahead.used = 0;
         }
-        sampled_gradient(mechanism, &self.constants, &self.records, &mut self.source, parameters, out);
+        sampled_gradient(mechanism, &self.constants, here(&self.table)?, &mut self.source, parameters, out);
         let noise = &ahead.noise[ahead.used..ahead.used + p];
         ahead.used += p;
         if p == out.len() {
@@ -230,7 +253,7 @@ impl<S: Source> Curator<S> {
         let noise = self.draw(&lattice);
         let (before, rest) = self.order.split_at(self.made as usize);
         let gradient =
-            mean_against(self.problem(), &self.constants, &self.records, rest[0], before, parameters);
+            mean_against(self.problem(), &self.constants, self.records()?, rest[0], before, parameters);
         let noisy = self.release(&lattice, gradient, &noise);
         self.note(parameters, &noisy);
         Ok(noisy)
@@ -258,11 +281,22 @@ impl<S: Source> Curator<S> {
         let lattice = mechanism.lattice(phase)?;
         let plan = self.public().plan;
         let noise = self.draw(&lattice);
-        let mut moved = if total > 1 {
-            let part = self.records.select(&self.order[before..before + phase.records]);
-            phase_result(problem, plan, &phase, &part, start)
-        } else {
-            phase_result(problem, plan, &phase, &self.records, start)
+        let Mechanism::Output(mechanism) = &self.mechanism else {
+            return Err(LearnError::WrongQuery("the result of a descent"));
+        };
+        let mut moved = match &mut self.table {
+            Holding::Here(records) if total > 1 => {
+                let part = records.select(&self.order[before..before + phase.records]);
+                phase_result(problem, plan, &phase, &part, start)
+            }
+            Holding::Here(records) => phase_result(problem, plan, &phase, records, start),
+            Holding::Elsewhere(parts) => {
+                let (order, phases) = (plan.order(), mechanism.phases());
+                descend(&phase_pace(problem, plan, &phase), start, |w| match total {
+                    1 => parts.gradient(problem, w),
+                    _ => parts.phase_gradient(problem, order, phases, made, w),
+                })?
+            }
         };
         // How far the result is from the start, which is public: late phases move little, and a lattice as fine as their
         // noise must hold what they release.
@@ -287,7 +321,10 @@ impl<S: Source> Curator<S> {
         let noise = self.draw(&lattice);
         let Public { problem, records: size, .. } = self.public();
         let kappa = problem.feature_bound();
-        let mut released = moments::query(weights, kappa, target, &self.records, size, Par::Parallel);
+        let mut released = match &mut self.table {
+            Holding::Here(records) => moments::query(weights, kappa, target, records, size, Par::Parallel),
+            Holding::Elsewhere(parts) => parts.moments(weights, target, kappa)?,
+        };
         lattice.release_in_place(&mut released, &noise);
         self.note(&[], &released);
         Ok(released)
@@ -358,6 +395,31 @@ impl<S: Source<Claim = Claimed>> Curator<S> {
     pub fn close(self) -> Certificate {
         self.statement()
     }
+}
+
+fn here(table: &Holding) -> Result<&Records, LearnError> {
+    match table {
+        Holding::Here(records) => Ok(records),
+        Holding::Elsewhere(_) => Err(LearnError::OnePlace("this query")),
+    }
+}
+
+/// Refuses a table that the mechanism is not for.
+fn check_table(
+    mechanism: &Mechanism,
+    size_matters: bool,
+    found: usize,
+    found_features: usize,
+    bound: f64,
+) -> Result<(), LearnError> {
+    let Public { problem, records: expected, features: expected_features, .. } = mechanism.common().public;
+    if (size_matters && found != expected) || found_features != expected_features {
+        return Err(LearnError::WrongTable { expected, expected_features, found, found_features });
+    }
+    if bound > problem.feature_bound() {
+        return Err(LearnError::FeatureBound { allowed: problem.feature_bound(), found: bound });
+    }
+    Ok(())
 }
 
 /// Refuses parameters outside the domain. Projections leave what is inside as it is, to the last bit.

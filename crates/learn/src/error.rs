@@ -1,5 +1,6 @@
 use crate::PlanKind;
 use pairdp_accountant::AccountantError;
+use pairdp_data::DataError;
 use pairdp_noise::NoiseError;
 use pairdp_pairwise::{ProblemError, RecordsError};
 use pairdp_stability::StabilityError;
@@ -98,6 +99,18 @@ pub enum LearnError {
         /// What it is said to give.
         claimed: f64,
     },
+    /// A part of a table that cannot be read.
+    #[error(transparent)]
+    Data(Box<DataError>),
+    /// A table without files.
+    #[error("there is no file to learn from")]
+    NoParts,
+    /// What cannot be asked of parts.
+    #[error("{0} needs the table in one place")]
+    OnePlace(&'static str),
+    /// Workers that do not answer as they should.
+    #[error("the engine failed: {0}")]
+    Engine(String),
     /// Parameters that the noise does not cover.
     #[error("the parameters are outside the domain that the noise was calibrated for")]
     OutsideDomain,
@@ -154,6 +167,9 @@ impl Hint for LearnError {
             Self::Problem(error) => error.code(),
             Self::Accountant(error) => error.code(),
             Self::Noise(error) => error.code(),
+            Self::Data(error) => error.code(),
+            Self::NoParts => "table",
+            Self::OnePlace(_) | Self::Engine(_) => "engine",
             Self::Checkpoint | Self::Store(_) => "checkpoint",
             Self::NoPrivateMeasure { .. } => "no-private-measure",
             _ => "plan",
@@ -181,6 +197,12 @@ impl Hint for LearnError {
             Self::PathTooLong { .. } => {
                 Some("take fewer steps, or use `output-gd`, which follows none".into())
             }
+            Self::Data(error) => error.hint(),
+            Self::NoParts => Some("name a folder of tables, or a pattern such as 'parts/*.parquet'".into()),
+            Self::OnePlace(_) => Some(
+                "use `noisy-gd`, `output-gd`, `phased-gd` or `moments` with the logistic, hinge or squared loss, or train without an engine"
+                    .into(),
+            ),
             Self::Checkpoint => Some("delete it to start over, which spends the budget again".into()),
             Self::TaskLoss { .. } => Some("leave the loss out for the usual one".into()),
             Self::NotPrinted(_) => Some("`--calibration certified` has noise for it".into()),
@@ -191,6 +213,7 @@ impl Hint for LearnError {
             | Self::Exhausted(_)
             | Self::WrongTable { .. }
             | Self::WrongQuery(_)
+            | Self::Engine(_)
             | Self::OutsideDomain
             | Self::FeatureBound { .. } => None,
         }

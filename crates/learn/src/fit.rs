@@ -1,14 +1,36 @@
 //! From an encoded table to a model file: the one way for the command line and Python alike.
 
 use crate::baseline::{Baseline, descend};
+use crate::parts::{Form, Found};
 use crate::ranges::tighten;
+use crate::train::train_parts;
 use crate::{
     Average, BaselineModel, Journal, LearnError, Mechanism, Plan, PlanKind, Predictor, Prepared,
-    PrivateModel, Settings, Task, train_with,
+    PrivateModel, Settings, Task, Trained, train_with,
 };
 use pairdp_data::{Encoding, Label, Table};
-use pairdp_noise::Secure;
+use pairdp_noise::{Replay, Secure, Source};
 use pairdp_pairwise::{Neighbours, Problem, Records, clip_row};
+
+/// What is learned from.
+pub enum Rows {
+    /// A table in memory.
+    Here(Table),
+    /// Parts of one elsewhere.
+    Parts(Found),
+}
+
+impl From<Table> for Rows {
+    fn from(table: Table) -> Self {
+        Self::Here(table)
+    }
+}
+
+impl From<Found> for Rows {
+    fn from(found: Found) -> Self {
+        Self::Parts(found)
+    }
+}
 
 /// Trains a model for a task within what was prepared for the table's public size.
 ///
@@ -17,13 +39,62 @@ use pairdp_pairwise::{Neighbours, Problem, Records, clip_row};
 pub fn fit(
     task: Task,
     prepared: Prepared,
-    table: Table,
+    rows: impl Into<Rows>,
     encoding: Encoding,
     label: Option<Label>,
     journal: &mut Journal<'_>,
 ) -> Result<PrivateModel, LearnError> {
-    let Prepared { problem, feature_bound, constant, columns, plan, budget, because, as_printed } = prepared;
-    let (mut table, mut encoding, mut source) = (table, encoding, Secure::from_os()?);
+    let mut encoding = encoding;
+    let (mut parameters, certificate) =
+        trained(&prepared, rows.into(), &mut encoding, Secure::from_os()?, journal)?.into_parts();
+    let Prepared { problem, feature_bound, constant, columns, plan, because, as_printed, .. } = prepared;
+    if constant == 0.0 && plan.algorithm() == PlanKind::Moments {
+        // Without an intercept the one that was solved for is left out.
+        parameters.truncate(columns);
+    }
+    let predictor = Predictor { task, encoding, label, feature_bound, constant, parameters };
+    let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
+    (model.because, model.as_printed) = (because, as_printed);
+    Ok(model)
+}
+
+/// The parameters that [`fit`] would find with noise from a seed, which anybody can repeat: for tests, and for nothing that is
+/// published.
+///
+/// # Errors
+/// As [`fit`].
+pub fn rehearse(
+    prepared: &Prepared,
+    rows: impl Into<Rows>,
+    encoding: &Encoding,
+    seed: u64,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<f64>, LearnError> {
+    let source = Replay::from_seed(seed);
+    let trained = trained(prepared, rows.into(), &mut encoding.clone(), source, journal)?;
+    Ok(trained.parameters().to_vec())
+}
+
+/// Asks a curator of the rows all that the plan asks. Tighter ranges, if they are looked for, replace those of the encoding.
+fn trained<S: Source>(
+    prepared: &Prepared,
+    rows: Rows,
+    encoding: &mut Encoding,
+    mut source: S,
+    journal: &mut Journal<'_>,
+) -> Result<Trained<S::Claim>, LearnError> {
+    let Prepared { problem, feature_bound, constant, columns, plan, budget, .. } = *prepared;
+    let mut table = match rows {
+        Rows::Here(table) => table,
+        Rows::Parts(_) if plan.tighten().is_some() => {
+            return Err(LearnError::OnePlace("the search for ranges"));
+        }
+        Rows::Parts(found) => {
+            let constant = if columns > encoding.dimension() { constant } else { 0.0 };
+            let parts = found.formed(&Form { problem, feature_bound, constant }, columns)?;
+            return train_parts(problem, plan, budget, parts, source, journal);
+        }
+    };
     if plan.tighten().is_some() {
         // An interrupted run would count again.
         if journal.keeps() {
@@ -37,21 +108,12 @@ pub fn fit(
         }
         let mechanism = Mechanism::calibrate(problem, plan, table.rows, columns, budget)?;
         if let Some(ranges) = mechanism.ranges() {
-            encoding = tighten(&mut table, &encoding, &ranges, &mut source)?;
+            *encoding = tighten(&mut table, encoding, &ranges, &mut source)?;
         }
     }
     let in_records = if columns > table.columns { constant } else { 0.0 };
     let records = records(problem, table, feature_bound, in_records)?;
-    let (mut parameters, certificate) =
-        train_with(problem, plan, budget, records, source, journal)?.into_parts();
-    if constant == 0.0 && plan.algorithm() == PlanKind::Moments {
-        // Without an intercept the one that was solved for is left out.
-        parameters.truncate(columns);
-    }
-    let predictor = Predictor { task, encoding, label, feature_bound, constant, parameters };
-    let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
-    (model.because, model.as_printed) = (because, as_printed);
-    Ok(model)
+    train_with(problem, plan, budget, records, source, journal)
 }
 
 /// Descends without privacy: over all pairs until close to a minimum, or once through the table, unless the settings say
@@ -90,7 +152,12 @@ pub fn fit_baseline(
 }
 
 /// Rows scaled down to the bound, each followed by the constant if there is one.
-fn records(problem: Problem, table: Table, bound: f64, constant: f64) -> Result<Records, LearnError> {
+pub(crate) fn records(
+    problem: Problem,
+    table: Table,
+    bound: f64,
+    constant: f64,
+) -> Result<Records, LearnError> {
     let Table { mut features, mut columns, targets, .. } = table;
     if constant != 0.0 {
         let mut rows = Vec::with_capacity(features.len() + targets.len());

@@ -1,7 +1,7 @@
 //! The model file: one JSON document.
 
 use crate::{AsPrinted, Certificate, Plan};
-use pairdp_data::{Encoding, Label, Table};
+use pairdp_data::{Encoding, Label, LabelKind, Table};
 use pairdp_pairwise::kernel::score;
 use pairdp_pairwise::{Objective, PointLoss, Problem, clip_row, metric_map};
 use pairdp_units::Hint;
@@ -43,6 +43,21 @@ impl Task {
             Self::Classification => "classification",
             Self::Regression => "regression",
         }
+    }
+
+    /// Whether it can be learned from such a label; if not, what a schema has to say instead.
+    ///
+    /// # Errors
+    /// The keys that a schema needs.
+    pub fn check_label(self, kind: &LabelKind) -> Result<(), &'static str> {
+        let (fits, wanted) = match self {
+            Self::Ranking | Self::Classification => {
+                (matches!(kind, LabelKind::Binary { .. }), "`positive` and `negative`")
+            }
+            Self::Metric => (!matches!(kind, LabelKind::Range(_)), "`classes`, or `positive` and `negative`"),
+            Self::Regression => (matches!(kind, LabelKind::Range(_)), "`range`"),
+        };
+        if fits { Ok(()) } else { Err(wanted) }
     }
 }
 

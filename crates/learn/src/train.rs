@@ -2,6 +2,7 @@
 
 use crate::algorithm::{Pace, moments as solve_moments, noisy_gd, noisy_sgd, online_pair, phases};
 use crate::mechanism::Public;
+use crate::parts::Parts;
 use crate::{Certificate, Curator, Journal, LearnError, Mechanism, Plan};
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::{Problem, Records};
@@ -90,7 +91,26 @@ pub fn train_with<S: Source>(
     journal: &mut Journal<'_>,
 ) -> Result<Trained<S::Claim>, LearnError> {
     let mechanism = Mechanism::calibrate(problem, plan, records.len(), records.columns(), budget)?;
-    let mut curator = Curator::open(records, mechanism, source)?;
+    finish(Curator::open(records, mechanism, source)?, journal)
+}
+
+/// [`train_with`] for a table that lies in parts elsewhere.
+pub(crate) fn train_parts<S: Source>(
+    problem: Problem,
+    plan: Plan,
+    budget: Budget,
+    parts: Parts,
+    source: S,
+    journal: &mut Journal<'_>,
+) -> Result<Trained<S::Claim>, LearnError> {
+    let mechanism = Mechanism::calibrate(problem, plan, parts.len(), parts.columns(), budget)?;
+    finish(Curator::open_parts(parts, mechanism, source)?, journal)
+}
+
+fn finish<S: Source>(
+    mut curator: Curator<S>,
+    journal: &mut Journal<'_>,
+) -> Result<Trained<S::Claim>, LearnError> {
     let parameters = run(&mut curator, journal)?;
     Ok(Trained { parameters, certificate: curator.statement(), claim: PhantomData })
 }

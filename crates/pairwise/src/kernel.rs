@@ -13,8 +13,8 @@
 //!
 //! Metrics need all n² distances; `metric` forms them in tiles by matrix products.
 //!
-//! Sums run over blocks of rows whose number depends on n alone and are merged in a fixed order, so results do not depend
-//! on the number of threads, and the same partial sums can come from elsewhere. [`naive`] is the definition, term by term.
+//! Sums over records add whole numbers (`exact`), so results depend neither on the number of threads nor on how a table is divided
+//! into parts, which may lie on other machines ([`parts`]). [`naive`] is the definition, term by term.
 //!
 //! # Guarantee
 //! [`gradient`] is within [`error_bound`] of the exact sum over the *computed* steepnesses, each a function of its two
@@ -24,17 +24,20 @@ pub mod blocks;
 mod boxes;
 mod charges;
 mod counts;
+pub(crate) mod exact;
 mod exponential;
 mod metric;
 pub mod naive;
+pub mod parts;
 mod pointwise;
 mod rows;
 mod single;
 mod sums;
 mod tree;
 
-use crate::{Element, Objective, Problem, Records};
+use crate::{Element, MarginLoss, Objective, Problem, Records};
 use pairdp_units::directed::up_by;
+use parts::{Share, Workspace};
 
 pub use blocks::Par;
 pub use metric::score_pairs as metric_distances;
@@ -55,11 +58,13 @@ pub fn gradient<E: Element>(
     par: Par,
 ) -> Vec<f64> {
     assert_eq!(parameters.len(), problem.parameters(records.columns()), "one parameter for each coordinate");
-    match problem.objective() {
-        Objective::Ranking { .. } => charges::gradient(problem, records, parameters, par),
-        Objective::Metric { loss } => metric::gradient(problem, loss, records, parameters, par),
-        Objective::Pointwise { loss } => pointwise::gradient(problem, loss, records, parameters, par),
+    if let Objective::Ranking { loss: MarginLoss::QHinge { q }, .. } = problem.objective() {
+        return charges::gradient_by_tree(problem, q, records, parameters, par);
     }
+    let mut workspace = Workspace::default();
+    let ask = |question: &_| parts::answer(problem, records, Share::WHOLE, question, &mut workspace, par);
+    parts::gradient(problem, records.len(), parameters, par, ask)
+        .unwrap_or_else(|parts::Mismatch| unreachable!("a table answers questions about itself"))
 }
 
 /// The mean loss at `parameters`, ridge excluded.
@@ -78,9 +83,9 @@ pub fn risk<E: Element>(problem: Problem, records: &Records<E>, parameters: &[f6
 /// The names of the kernels, as certificates state them.
 pub fn name(problem: Problem) -> &'static str {
     match problem.objective() {
-        Objective::Ranking { .. } => "charges/1",
-        Objective::Metric { .. } => "tiles/1",
-        Objective::Pointwise { .. } => "rows/1",
+        Objective::Ranking { .. } => "charges/2",
+        Objective::Metric { .. } => "tiles/2",
+        Objective::Pointwise { .. } => "rows/2",
     }
 }
 
@@ -93,9 +98,9 @@ pub fn error_bound(problem: Problem, norm: f64, n: usize, columns: usize) -> f64
 /// The error of a kernel relative to the sum of the absolute values of its terms: `proofs/kernels.md`.
 pub fn relative_error(problem: Problem, n: usize, columns: usize) -> f64 {
     let roundings = match problem.objective() {
-        Objective::Ranking { .. } => charges::roundings(problem, n),
+        Objective::Ranking { .. } => charges::roundings(problem, n, columns),
         Objective::Metric { .. } => metric::roundings(n, columns),
-        Objective::Pointwise { .. } => blocks::depth(n),
+        Objective::Pointwise { .. } => pointwise::roundings(columns),
     };
     roundings * f64::EPSILON
 }

@@ -13,15 +13,15 @@
 //! Proof: `proofs/moments.md`.
 
 use crate::kernel::Par;
+use crate::kernel::blocks;
+use crate::kernel::exact::{self, FEW, Grid};
+use crate::kernel::parts::Mismatch;
 use crate::{ProblemError, Records, Sensitivity};
-use faer::{MatRef, linalg::matmul::matmul};
 use pairdp_units::ReplaceOne;
 use pairdp_units::directed::{larger, up_by};
-use rayon::prelude::*;
+use pulp::{Arch, NullaryFnOnce};
+use serde::{Deserialize, Serialize};
 use std::f64::consts::SQRT_2;
-
-/// Rows that are added up before their sum is.
-const BLOCK: usize = 4096;
 
 /// How much of each statistic a record's vector has.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -85,15 +85,15 @@ pub fn sensitivity(weights: Weights, kappa: f64, n: usize) -> Result<Sensitivity
     Ok(Sensitivity::new(up_by(weights.apart(kappa) / n as f64, 2.0)))
 }
 
-/// How far the computed mean can be from the exact one: a term passes through the sum of its block, that of the blocks, and a
-/// handful of products.
-pub fn error_bound(weights: Weights, kappa: f64, n: usize) -> f64 {
-    let roundings = (BLOCK + n.div_ceil(BLOCK)) as f64 + 24.0;
+/// How far the computed mean can be from the exact one: terms are rounded in each coordinate, sums over records are exact, and
+/// a handful of products follow.
+pub fn error_bound(weights: Weights, kappa: f64, columns: usize) -> f64 {
+    let roundings = 24.0 * (1.0 + (weights.coordinates(columns) as f64).sqrt());
     up_by(roundings * f64::EPSILON * weights.largest(kappa), 4.0)
 }
 
 /// What y is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Target {
     /// The sign of the label.
     Sign,
@@ -119,6 +119,134 @@ impl Target {
     }
 }
 
+/// Sums of ½yx, x, y and, if they are wanted, the upper half of xxᵀ, in whole numbers: parts of a table merge by addition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Totals(Vec<i128>);
+
+impl Totals {
+    /// Of the first `size` records.
+    pub fn new(
+        weights: Weights,
+        kappa: f64,
+        target: Target,
+        records: &Records,
+        size: usize,
+        par: Par,
+    ) -> Self {
+        let (n, d) = (records.len().min(size), records.columns());
+        let width = weights.coordinates(d);
+        let grids = Grids::new(kappa);
+        let parts = blocks::map(n, par, |range| {
+            let (mut total, mut few) = (vec![0; width], vec![0; width]);
+            let rows = &records.features()[range.start * d..range.end * d];
+            let labels = &records.targets()[range];
+            for (rows, labels) in rows.chunks(FEW * d).zip(labels.chunks(FEW)) {
+                Arch::new().dispatch(AddRecords { rows, labels, target, grids, out: &mut few });
+                exact::flush(&mut total, &mut few);
+            }
+            total
+        });
+        let mut totals = vec![0; width];
+        parts.iter().for_each(|part| exact::add(&mut totals, part));
+        Self(totals)
+    }
+
+    /// Adds another part's.
+    ///
+    /// # Errors
+    /// [`Mismatch`] if they are of records of other lengths.
+    pub fn merge(&mut self, other: &Self) -> Result<(), Mismatch> {
+        if self.0.len() != other.0.len() {
+            return Err(Mismatch);
+        }
+        exact::add(&mut self.0, &other.0);
+        Ok(())
+    }
+
+    /// The query: the sum of all records' vectors over `size`, for records of `columns` features.
+    ///
+    /// # Errors
+    /// [`Mismatch`] for totals of something else.
+    pub fn mean(
+        &self,
+        weights: Weights,
+        kappa: f64,
+        columns: usize,
+        size: usize,
+    ) -> Result<Vec<f64>, Mismatch> {
+        let d = columns;
+        if self.0.len() != weights.coordinates(d) {
+            return Err(Mismatch);
+        }
+        let (grids, n) = (Grids::new(kappa), size as f64);
+        let mut out = Vec::with_capacity(self.0.len());
+        out.extend(self.0[..d].iter().map(|sum| grids.feature.value(*sum) / n));
+        out.extend(self.0[d..2 * d].iter().map(|sum| weights.mean * grids.feature.value(*sum) / n));
+        out.push(weights.mean * kappa * grids.label.value(self.0[2 * d]) / n);
+        let scale = weights.second / (kappa * n);
+        let mut squares = self.0[2 * d + 1..].iter();
+        let rows = (0..d).flat_map(|i| (i..d).map(move |j| if i == j { 1.0 } else { SQRT_2 }));
+        out.extend(rows.zip(&mut squares).map(|(off, sum)| scale * off * grids.square.value(*sum)));
+        Ok(out)
+    }
+}
+
+/// Steps of the terms.
+#[derive(Clone, Copy)]
+struct Grids {
+    feature: Grid,
+    label: Grid,
+    square: Grid,
+}
+
+impl Grids {
+    fn new(kappa: f64) -> Self {
+        let grid = Grid::for_terms;
+        Self { feature: grid(kappa), label: grid(1.0), square: grid(kappa * kappa) }
+    }
+}
+
+/// Adds records to sums.
+struct AddRecords<'a> {
+    rows: &'a [f64],
+    labels: &'a [f64],
+    target: Target,
+    grids: Grids,
+    out: &'a mut [i64],
+}
+
+impl NullaryFnOnce for AddRecords<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Grids { feature, label, square } = self.grids;
+        let d = self.rows.len() / self.labels.len().max(1);
+        let (signed, rest) = self.out.split_at_mut(d);
+        let (plain, rest) = rest.split_at_mut(d);
+        let Some((labels, squares)) = rest.split_first_mut() else { return };
+        for (row, target) in self.rows.chunks_exact(d).zip(self.labels) {
+            let y = self.target.of(*target);
+            *labels += label.whole(y);
+            for ((signed, plain), x) in signed.iter_mut().zip(plain.iter_mut()).zip(row) {
+                *signed += feature.whole(0.5 * y * x);
+                *plain += feature.whole(*x);
+            }
+            if squares.is_empty() {
+                continue;
+            }
+            let mut rest = &mut *squares;
+            for (i, x) in row.iter().enumerate() {
+                let (line, below) = rest.split_at_mut(d - i);
+                for (sum, other) in line.iter_mut().zip(&row[i..]) {
+                    *sum += square.whole(x * other);
+                }
+                rest = below;
+            }
+        }
+    }
+}
+
 /// The sum of the first `size` records' vectors over `size`, for the κ that the sensitivity is for.
 pub fn query(
     weights: Weights,
@@ -128,52 +256,9 @@ pub fn query(
     size: usize,
     par: Par,
 ) -> Vec<f64> {
-    let (n, d) = (records.len().min(size), records.columns());
-    let block = |range: std::ops::Range<usize>| {
-        let rows = &records.features()[range.start * d..range.end * d];
-        let mut sums = vec![0.0; 2 * d + 1];
-        for (row, label) in rows.chunks_exact(d).zip(&records.targets()[range.clone()]) {
-            let y = target.of(*label);
-            for (k, value) in row.iter().enumerate() {
-                sums[k] += 0.5 * y * value;
-                sums[d + k] += value;
-            }
-            sums[2 * d] += y;
-        }
-        let mut matrix = vec![0.0; if weights.second > 0.0 { d * d } else { 0 }];
-        if weights.second > 0.0 {
-            let x = MatRef::from_row_major_slice(rows, range.len(), d);
-            let out = faer::MatMut::from_row_major_slice_mut(&mut matrix, d, d);
-            matmul(out, faer::Accum::Replace, x.transpose(), x, 1.0, faer::Par::Seq);
-        }
-        (sums, matrix)
-    };
-    let ranges: Vec<_> = (0..n).step_by(BLOCK).map(|start| start..(start + BLOCK).min(n)).collect();
-    let parts: Vec<_> = match par {
-        Par::Sequential => ranges.into_iter().map(block).collect(),
-        Par::Parallel => ranges.into_par_iter().map(block).collect(),
-    };
-    let (mut sums, mut matrix) =
-        (vec![0.0; 2 * d + 1], vec![0.0; if weights.second > 0.0 { d * d } else { 0 }]);
-    for (part_sums, part_matrix) in &parts {
-        sums.iter_mut().zip(part_sums).for_each(|(sum, part)| *sum += part);
-        matrix.iter_mut().zip(part_matrix).for_each(|(sum, part)| *sum += part);
-    }
-    let n = size as f64;
-    let mut out = Vec::with_capacity(weights.coordinates(d));
-    out.extend(sums[..d].iter().map(|sum| sum / n));
-    out.extend(sums[d..2 * d].iter().map(|sum| weights.mean * sum / n));
-    out.push(weights.mean * kappa * sums[2 * d] / n);
-    if weights.second > 0.0 {
-        let scale = weights.second / (kappa * n);
-        for i in 0..d {
-            out.push(scale * matrix[i * d + i]);
-            out.extend(
-                (i + 1..d).map(|j| scale * SQRT_2 * f64::midpoint(matrix[i * d + j], matrix[j * d + i])),
-            );
-        }
-    }
-    out
+    Totals::new(weights, kappa, target, records, size, par)
+        .mean(weights, kappa, records.columns(), size)
+        .unwrap_or_else(|Mismatch| unreachable!("totals of the same records"))
 }
 
 #[cfg(test)]
@@ -244,15 +329,21 @@ mod tests {
         let records = Records::new(features, d, positive, kappa).unwrap();
         for second_moments in [false, true] {
             let weights = Weights::suggested(second_moments);
-            let mut expected = vec![0.0; weights.coordinates(d)];
+            // Sums with what their roundings lost.
+            let mut sums = vec![(0.0, 0.0); weights.coordinates(d)];
             for i in 0..n {
                 let one = vector(weights, kappa, records.row(i), records.targets()[i]);
-                expected.iter_mut().zip(&one).for_each(|(sum, v)| *sum += v / n as f64);
+                for ((sum, lost), v) in sums.iter_mut().zip(&one) {
+                    let next: f64 = *sum + v;
+                    *lost += if sum.abs() > v.abs() { (*sum - next) + v } else { (v - next) + *sum };
+                    *sum = next;
+                }
             }
+            let expected: Vec<f64> = sums.iter().map(|(sum, lost)| (sum + lost) / n as f64).collect();
             let all = |par| query(weights, kappa, Target::Sign, &records, n, par);
             let found = all(Par::Parallel);
             assert_eq!(found, all(Par::Sequential));
-            assert!(distance(&found, &expected) < 1e-12);
+            assert!(distance(&found, &expected) < error_bound(weights, kappa, d));
             // Over a cap, as if there were so many records; and none beyond it.
             let capped = |size| query(weights, kappa, Target::Sign, &records, size, Par::Parallel);
             let twice: Vec<f64> = capped(2 * n).iter().map(|v| 2.0 * v).collect();
@@ -260,7 +351,16 @@ mod tests {
             let first = records.select(&(0..500).collect::<Vec<u32>>());
             let expected = query(weights, kappa, Target::Sign, &first, 500, Par::Parallel);
             assert!(distance(&capped(500), &expected) < 1e-12);
-            assert!(error_bound(weights, kappa, n) < 1e-11);
+            assert!(error_bound(weights, kappa, d) < 1e-13);
+            // In parts, in any order.
+            let part = |rows: std::ops::Range<u32>| {
+                let part = records.select(&rows.collect::<Vec<u32>>());
+                Totals::new(weights, kappa, Target::Sign, &part, n, Par::Sequential)
+            };
+            let mut totals = part(5000..9000);
+            totals.merge(&part(0..1)).unwrap();
+            totals.merge(&part(1..5000)).unwrap();
+            assert_eq!(totals.mean(weights, kappa, d, n).unwrap(), found);
         }
     }
 }

@@ -6,6 +6,7 @@ mod audit;
 mod error;
 mod ledger;
 mod model;
+mod parts;
 mod waiting;
 
 use pyo3::prelude::*;
@@ -31,4 +32,6 @@ mod _core {
     use crate::model::{
         auc, embed_rows, explain_plan, fit, fit_baseline, plan, score_rows, simulate, to_onnx, verify_model,
     };
+    #[pymodule_export]
+    use crate::parts::{Part, describe_parts, fit_parts, load_part, merge_states, rehearse_parts};
 }

@@ -137,15 +137,14 @@ def largest_risk_gradient(problem: Problem, norm: float, n: int) -> float:
 
 def sum_error(problem: Problem, norm: float, n: int, features: int) -> float:
     """Return how far a computed gradient over all pairs can be from the exact one."""
-    block = min(max(_quotient(n, 64), 1024), 131072)
-    depth = min(n, 512) + _quotient(block, 512) + _quotient(n, block) + 16
+    root = math.sqrt(features)
     if problem.kind == "metric":
-        roundings = 2 * n + 4 * features + 64
+        roundings = 2.0 * n + 4.0 * features + 64.0
     elif problem.pointwise:
-        roundings = depth
+        roundings = 16.0 + 8.0 * root
     else:
-        leaves = _quotient(n, 32) if problem.loss == "q-hinge" else 0
-        roundings = 2 * (block + _quotient(n, block) + 8192 + leaves) + depth
+        tree = 512 + _quotient(n, 512) + _quotient(n, 32) if problem.loss == "q-hinge" else 0
+        roundings = 2.0 * (8192 + tree) + 16.0 * (1.0 + root)
     return roundings * UNIT * largest_risk_gradient(problem, norm, n)
 
 

@@ -13,7 +13,7 @@ from .reading import Problem, fields, number
 from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
 
 LAWS = {"rounded-gaussian/1": "gaussian", "discrete-laplace/1": "laplace", "rounded-euclidean/1": "euclidean"}
-KERNELS = {"ranking": "charges/1", "metric": "tiles/1", "pointwise": "rows/1"}
+KERNELS = {"ranking": "charges/2", "metric": "tiles/2", "pointwise": "rows/2"}
 GRADIENTS = {"noisy-gd": "gradients", "noisy-sgd": "sampled-gradients", "online-pair": "online"}
 MOMENTS = {"moments": "moments"}
 RESULTS = ("output-gd", "output-sgd", "phased-gd", "localized-sgd", "offline-pair", "matching-sgd")

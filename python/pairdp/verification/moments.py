@@ -17,7 +17,7 @@ def moments(facts: Facts) -> Relations:
     weights = fields(released["weights"], "mean second")
     mean, second, kappa = weights["mean"], weights["second"], facts.problem.kappa
     largest = kappa * math.sqrt(0.25 + 2.0 * mean**2 + second**2)
-    roundings = 4096.0 + -(-facts.n // 4096) + 24.0
+    roundings = 24.0 * (1.0 + math.sqrt(facts.p))
     distance = released["sensitivity"] + 2.0 * released["error"]
 
     def shares() -> None:
@@ -43,7 +43,7 @@ def moments(facts: Facts) -> Relations:
         ("sensitivity", "Δ = κ/n times the largest ‖u − u'‖, u = (½yx, a·x, a·y, α·xxᵀ), ‖x‖ = 1", sensitivity),
         (
             "error",
-            "τ = (4096 + ⌈n/4096⌉ + 24)·2⁻⁵²·κ√(¼ + 2a² + α²)",
+            "τ = 24(1 + √p)·2⁻⁵²·κ√(¼ + 2a² + α²)",
             lambda: covers("τ", released["error"], roundings * UNIT * largest),
         ),
         (

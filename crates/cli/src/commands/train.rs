@@ -153,22 +153,12 @@ impl TrainingRun<'_> {
 
 /// Refuses a label that a task cannot learn from.
 pub(crate) fn check_label(task: Task, schema: &Schema) -> Result<(), Failure> {
-    let (fits, wanted) = match (task, &schema.label().kind) {
-        (Task::Ranking | Task::Classification, kind) => {
-            (matches!(kind, LabelKind::Binary { .. }), "`positive` and `negative`")
-        }
-        (Task::Metric, kind) => {
-            (!matches!(kind, LabelKind::Range(_)), "`classes`, or `positive` and `negative`")
-        }
-        (Task::Regression, kind) => (matches!(kind, LabelKind::Range(_)), "`range`"),
-    };
-    if fits {
-        return Ok(());
-    }
-    Err(Failure::refused(
-        format!("{} cannot be learned from the schema's kind of label", task.name()),
-        format!("set {wanted} under [label] in the schema, or choose another --task"),
-    ))
+    task.check_label(&schema.label().kind).map_err(|wanted| {
+        Failure::refused(
+            format!("{} cannot be learned from the schema's kind of label", task.name()),
+            format!("set {wanted} under [label] in the schema, or choose another --task"),
+        )
+    })
 }
 
 /// The schema that was named, or the one beside the data; without either, training says what to write.

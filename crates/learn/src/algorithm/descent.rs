@@ -36,10 +36,9 @@ impl Descent {
     pub(crate) fn run(&self, pace: &Pace, records: &Records, start: &[f64]) -> Vec<f64> {
         let problem = pace.problem;
         let constants = problem.constants();
-        let mut iterates = Iterates::from(start);
-        let mut gradient = vec![0.0; start.len()];
-        for t in 0..pace.steps as usize {
-            let w = iterates.current();
+        let mut t = 0;
+        let gradient = |w: &[f64]| {
+            let mut gradient = vec![0.0; w.len()];
             match self {
                 Self::FullBatch => gradient = kernel::gradient(problem, records, w, Par::Parallel),
                 Self::Records(order) => {
@@ -54,18 +53,38 @@ impl Descent {
                     gradient = mean_against(problem, &constants, records, order[t + 1], &order[..=t], w);
                 }
             }
-            iterates.step(pace, &gradient);
-        }
-        iterates.finish(pace)
+            t += 1;
+            Ok::<_, std::convert::Infallible>(gradient)
+        };
+        let Ok(result) = descend(pace, start, gradient);
+        result
     }
+}
+
+/// w ← Π(w − η·(gradient + λw)), so many times, without noise.
+pub(crate) fn descend<X>(
+    pace: &Pace,
+    start: &[f64],
+    mut gradient: impl FnMut(&[f64]) -> Result<Vec<f64>, X>,
+) -> Result<Vec<f64>, X> {
+    let mut iterates = Iterates::from(start);
+    for _ in 0..pace.steps {
+        let slope = gradient(iterates.current())?;
+        iterates.step(pace, &slope);
+    }
+    Ok(iterates.finish(pace))
+}
+
+/// The public numbers of a phase.
+pub(crate) fn phase_pace(problem: Problem, plan: Plan, phase: &Phase) -> Pace {
+    Pace { problem, steps: phase.steps, step_size: phase.step_size, average: plan.average() }
 }
 
 /// What one phase of a plan computes on its part of the table, before noise is added. What it returns is private data; it is
 /// public as code so that anybody can run it on neighbouring tables and see how far apart the results are.
 pub fn phase_result(problem: Problem, plan: Plan, phase: &Phase, part: &Records, start: &[f64]) -> Vec<f64> {
     let descent = Descent::of(plan.algorithm(), problem, plan.order(), part.len(), phase.steps);
-    let pace = Pace { problem, steps: phase.steps, step_size: phase.step_size, average: plan.average() };
-    descent.run(&pace, part, start)
+    descent.run(&phase_pace(problem, plan, phase), part, start)
 }
 
 /// The gradient of a pair, in the order that counts: the indicator form has a loss for a positive before a negative record

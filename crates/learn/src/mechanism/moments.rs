@@ -38,7 +38,7 @@ impl Moments {
         let (common, for_data) = Common::new(public, law.samples(p))?;
         let ratio = public.ratio(for_data, 1.0)?;
         let sensitivity = moments::sensitivity(weights, kappa, records)?.get();
-        let error = moments::error_bound(weights, kappa, records);
+        let error = moments::error_bound(weights, kappa, features);
         let distance = up_by(sensitivity + 2.0 * error, 2.0);
         let reach = weights.largest(kappa) * ratio / (law.reach(p) * distance);
         let lattice_bits = lattice::bits_for(up_by(reach, 8.0))?;

@@ -48,9 +48,9 @@ pub(super) fn pair_relation(problem: Problem) -> &'static str {
 
 pub(super) fn check_kernel(problem: Problem, found: &str) -> Result<(), String> {
     let expected = match problem.objective() {
-        Objective::Ranking { .. } => "charges/1",
-        Objective::Metric { .. } => "tiles/1",
-        Objective::Pointwise { .. } => "rows/1",
+        Objective::Ranking { .. } => "charges/2",
+        Objective::Metric { .. } => "tiles/2",
+        Objective::Pointwise { .. } => "rows/2",
     };
     if found == expected { Ok(()) } else { Err(format!("`{found}` is not `{expected}`")) }
 }
@@ -218,15 +218,14 @@ pub(super) fn largest_gradient(problem: Problem, norm: f64, n: usize) -> f64 {
 /// Roundings that a term of the computed gradient passes through: `proofs/kernels.md`. In floating point, because a hostile
 /// file may hold any number.
 fn roundings(problem: Problem, n: usize, features: usize) -> f64 {
-    let block = n.div_ceil(64).clamp(1024, 131_072);
-    let blocks = n.div_ceil(block) as f64;
-    let depth = (n.min(512) + block.div_ceil(512)) as f64 + blocks + 16.0;
+    let root = (features as f64).sqrt();
     match problem.objective() {
-        Objective::Ranking { loss, .. } => {
-            let leaves = if matches!(loss, MarginLoss::QHinge { .. }) { n.div_ceil(32) as f64 } else { 0.0 };
-            2.0 * (block as f64 + blocks + 8192.0 + leaves) + depth
+        Objective::Ranking { loss: MarginLoss::QHinge { .. }, .. } => {
+            let tree = 512.0 + n.div_ceil(512) as f64 + n.div_ceil(32) as f64;
+            2.0 * (8192.0 + tree) + 16.0 * (1.0 + root)
         }
+        Objective::Ranking { .. } => 2.0 * 8192.0 + 16.0 * (1.0 + root),
         Objective::Metric { .. } => 2.0 * n as f64 + 4.0 * features as f64 + 64.0,
-        Objective::Pointwise { .. } => depth,
+        Objective::Pointwise { .. } => 16.0 + 8.0 * root,
     }
 }

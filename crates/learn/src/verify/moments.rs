@@ -10,8 +10,8 @@ pub(super) fn relations(certificate: &Certificate, law: Law) -> Vec<Relation> {
         return Vec::new();
     };
     let (n, kappa) = (certificate.records as f64, certificate.problem.feature_bound());
-    let blocks = certificate.records.div_ceil(4096) as f64;
-    let expected_error = (4096.0 + blocks + 24.0) * 2.0_f64.powi(-52) * largest(weights, kappa);
+    let rounded = 24.0 * (1.0 + (certificate.parameters as f64).sqrt());
+    let expected_error = rounded * 2.0_f64.powi(-52) * largest(weights, kappa);
     vec![
         (
             "weights",
@@ -23,11 +23,7 @@ pub(super) fn relations(certificate: &Certificate, law: Law) -> Vec<Relation> {
             "Δ = κ·max over angles of ‖u − u'‖/n, u = (½yx, a·x, aκ·y, (α/κ)·xxᵀ)",
             covers("Δ", sensitivity, apart(weights) * kappa / n, 1e-6),
         ),
-        (
-            "error",
-            "τ = (4096 + ⌈n/4096⌉ + 24)·2⁻⁵²·κ√(¼ + 2a² + α²)",
-            covers("τ", error, expected_error, TOLERANCE),
-        ),
+        ("error", "τ = 24(1 + √p)·2⁻⁵²·κ√(¼ + 2a² + α²)", covers("τ", error, expected_error, TOLERANCE)),
         (
             "noise",
             "σ = c·(Δ + 2τ)/(m − c·√p·(1 + 2⁻⁷)·2^−bits), c = √p for Laplace noise, else 1",

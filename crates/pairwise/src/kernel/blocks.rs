@@ -54,16 +54,7 @@ pub(crate) fn fill(out: &mut [f64], par: Par, work: impl Fn(Range<usize>, &mut [
     }
 }
 
-/// Adds vectors up in order.
-pub(crate) fn sum(parts: Vec<Vec<f64>>) -> Vec<f64> {
-    let mut parts = parts.into_iter();
-    let mut total = parts.next().unwrap_or_default();
-    for part in parts {
-        add(&mut total, &part);
-    }
-    total
-}
-
+/// Adds a vector to another.
 pub(crate) fn add(total: &mut [f64], part: &[f64]) {
     for (t, p) in total.iter_mut().zip(part) {
         *t += p;

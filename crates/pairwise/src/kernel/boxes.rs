@@ -12,8 +12,10 @@
 //! degree, and the tables depend on the distance of two boxes alone, so they are made once and kept.
 
 use super::blocks::{self, Par};
+use super::exact::{self, FEW, Grid};
 use crate::MarginLoss;
 use pulp::{Arch, NullaryFnOnce};
+use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
 /// Moments a box keeps: polynomials of degree 7.
@@ -36,6 +38,7 @@ struct Table {
 }
 
 /// Which box a score falls into, and which boxes exist.
+#[derive(Clone, Serialize, Deserialize)]
 struct Axis {
     low: f64,
     /// Sorted numbers of the occupied boxes, when there are too many to have them all.
@@ -44,17 +47,22 @@ struct Axis {
 }
 
 impl Axis {
-    fn new(scores: &[f64], bound: f64) -> Self {
+    /// All boxes of scores within a bound, or the ones with these numbers.
+    fn new(bound: f64, occupied: impl Iterator<Item = i64>) -> Self {
         let low = -bound;
         let count = (2.0 * bound * PER_UNIT).floor() + 1.0;
         if count <= MOST_DENSE {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2048")]
             return Self { low, sparse: None, boxes: count as usize };
         }
-        let mut numbers: Vec<i64> = scores.iter().map(|s| Self::number(low, *s)).collect();
+        let mut numbers: Vec<i64> = occupied.collect();
         numbers.sort_unstable();
         numbers.dedup();
         Self { low, boxes: numbers.len(), sparse: Some(numbers) }
+    }
+
+    fn of_scores(scores: &[f64], bound: f64) -> Self {
+        Self::new(bound, scores.iter().map(|score| Self::number(-bound, *score)))
     }
 
     #[inline(always)]
@@ -68,16 +76,21 @@ impl Axis {
     fn locate(&self, score: f64) -> (usize, f64) {
         let number = Self::number(self.low, score);
         let place = 2.0 * ((score - self.low) * PER_UNIT - number as f64) - 1.0;
+        (self.index(number), place)
+    }
+
+    /// The index of a box.
+    #[inline(always)]
+    fn index(&self, number: i64) -> usize {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "scores are at least low"
         )]
-        let index = match &self.sparse {
+        match &self.sparse {
             None => (number as usize).min(self.boxes - 1),
             Some(numbers) => numbers.partition_point(|n| *n < number).min(self.boxes - 1),
-        };
-        (index, place)
+        }
     }
 
     /// The number of the box with this index.
@@ -98,15 +111,89 @@ fn chebyshev(u: f64) -> Coefficients {
     [1.0, u, t2, t3, t4, 2.0 * t2 * t3 - u, 2.0 * t3 * t3 - 1.0, 2.0 * t3 * t4 - u]
 }
 
-/// The moments of both classes in every box: [negatives, positives]. Blocks merge by addition.
+/// The moments of both classes in every box: [negatives, positives].
 type Moments = Vec<[Coefficients; 2]>;
+
+/// The same in whole numbers, for the occupied boxes by their numbers. Parts of a table merge by addition.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct BoxMoments(Vec<(i64, [[i128; ORDER]; 2])>);
+
+impl BoxMoments {
+    /// Of some records' scores within a bound.
+    pub(super) fn new(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> Self {
+        let axis = Axis::of_scores(scores, bound);
+        let axis = &axis;
+        let parts = blocks::map(scores.len(), par, |range| {
+            let mut total = vec![[[0; ORDER]; 2]; axis.boxes];
+            let mut moments = vec![[[0; ORDER]; 2]; axis.boxes];
+            let (scores, targets) = (&scores[range.clone()], &targets[range]);
+            for (scores, targets) in scores.chunks(FEW).zip(targets.chunks(FEW)) {
+                Arch::new().dispatch(AddMoments {
+                    axis,
+                    grid: grid(),
+                    scores,
+                    targets,
+                    moments: &mut moments,
+                });
+                exact::flush(
+                    total.as_flattened_mut().as_flattened_mut(),
+                    moments.as_flattened_mut().as_flattened_mut(),
+                );
+            }
+            total
+        });
+        let mut total = vec![[[0; ORDER]; 2]; axis.boxes];
+        for part in &parts {
+            exact::add(total.as_flattened_mut().as_flattened_mut(), part.as_flattened().as_flattened());
+        }
+        let numbered = (0..).zip(total).map(|(index, moments)| (axis.number_of(index), moments));
+        // The first moments are the counts.
+        Self(numbered.filter(|(_, [negatives, positives])| negatives[0] + positives[0] > 0).collect())
+    }
+
+    /// Adds another part's.
+    pub(super) fn merge(&mut self, other: Self) {
+        let mut others = other.0.into_iter().peekable();
+        let mut merged = Vec::with_capacity(self.0.len());
+        for (number, mut moments) in self.0.drain(..) {
+            while let Some(before) = others.next_if(|(other, _)| *other < number) {
+                merged.push(before);
+            }
+            if let Some((_, same)) = others.next_if(|(other, _)| *other == number) {
+                moments.iter_mut().zip(&same).for_each(|(total, more)| exact::add(total, more));
+            }
+            merged.push((number, moments));
+        }
+        merged.extend(others);
+        self.0 = merged;
+    }
+
+    /// In every box of an axis, as numbers.
+    fn spread(&self, bound: f64) -> (Axis, Moments) {
+        let axis = Axis::new(bound, self.0.iter().map(|(number, _)| *number));
+        let mut moments = vec![[[0.0; ORDER]; 2]; axis.boxes];
+        for (number, [negatives, positives]) in &self.0 {
+            let values = |class: &[i128; ORDER]| class.map(|moment| grid().value(moment));
+            if let Some(moment) = moments.get_mut(axis.index(*number)) {
+                *moment = [values(negatives), values(positives)];
+            }
+        }
+        (axis, moments)
+    }
+}
+
+/// Chebyshev polynomials are within ±1.
+fn grid() -> Grid {
+    Grid::for_terms(1.0)
+}
 
 /// Adds a block of scores to the moments.
 struct AddMoments<'a> {
     axis: &'a Axis,
+    grid: Grid,
     scores: &'a [f64],
     targets: &'a [f64],
-    moments: &'a mut Moments,
+    moments: &'a mut [[[i64; ORDER]; 2]],
 }
 
 impl NullaryFnOnce for AddMoments<'_> {
@@ -119,31 +206,14 @@ impl NullaryFnOnce for AddMoments<'_> {
             let moment = &mut self.moments[index][usize::from(*target > 0.0)];
             let terms = chebyshev(place);
             for k in 0..ORDER {
-                moment[k] += terms[k];
+                moment[k] += self.grid.whole(terms[k]);
             }
         }
     }
 }
 
-fn moments(axis: &Axis, scores: &[f64], targets: &[f64], par: Par) -> Moments {
-    let parts = blocks::map(scores.len(), par, |range| {
-        let mut moments: Moments = vec![[[0.0; ORDER]; 2]; axis.boxes];
-        let (scores, targets) = (&scores[range.clone()], &targets[range]);
-        Arch::new().dispatch(AddMoments { axis, scores, targets, moments: &mut moments });
-        moments
-    });
-    let mut parts = parts.into_iter();
-    let mut total = parts.next().unwrap_or_default();
-    for part in parts {
-        for (t, p) in total.iter_mut().zip(part) {
-            blocks::add(&mut t[0], &p[0]);
-            blocks::add(&mut t[1], &p[1]);
-        }
-    }
-    total
-}
-
 /// What the sum over the other class is, as a polynomial in each box.
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Boxes {
     axis: Axis,
     /// For targets that are negative (a sum over positives), then positive; coefficients of powers of the place.
@@ -154,11 +224,10 @@ pub(super) struct Boxes {
 
 impl Boxes {
     /// Sums of steepness.
-    pub(super) fn slopes(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> Self {
+    pub(super) fn slopes(moments: &BoxMoments, bound: f64, par: Par) -> Self {
         static TABLES: OnceLock<Vec<Table>> = OnceLock::new();
         let tables = TABLES.get_or_init(|| tables(|margin| MarginLoss::Logistic.steepness(margin)));
-        let axis = Axis::new(scores, bound);
-        let moments = moments(&axis, scores, targets, par);
+        let (axis, moments) = moments.spread(bound);
         let counts = [0, 1].map(|class| moments.iter().map(|m| m[class][0]).sum::<f64>());
         let fields = fields(&axis, &moments, tables, par);
         let polynomials = fields
@@ -181,8 +250,7 @@ impl Boxes {
     pub(super) fn values(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> f64 {
         static TABLES: OnceLock<Vec<Table>> = OnceLock::new();
         let tables = TABLES.get_or_init(|| tables(|margin| MarginLoss::Logistic.value(margin)));
-        let axis = Axis::new(scores, bound);
-        let moments = moments(&axis, scores, targets, par);
+        let (axis, moments) = BoxMoments::new(scores, targets, bound, par).spread(bound);
         let fields = fields(&axis, &moments, tables, par);
         // Far above, log(1 + e^{t−s}) is t − s: counts and sums of the far negatives suffice.
         let centre = |index: usize| axis.low + (axis.number_of(index) as f64 + 0.5) / PER_UNIT;

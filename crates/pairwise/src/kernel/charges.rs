@@ -1,11 +1,11 @@
 //! Ranking: scores, charges, weighted sum.
 
-use super::blocks::{self, Par};
+use super::blocks::{Par, SUB_BLOCK};
 use super::boxes::Boxes;
-use super::counts::Counts;
-use super::rows;
-use super::sums::Sums;
+use super::counts::{Counts, Sorted, Sorting};
+use super::exact::Grid;
 use super::tree::Tree;
+use super::{rows, sums};
 use crate::{Element, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_units::directed::up_by;
 
@@ -13,25 +13,17 @@ use pairdp_units::directed::up_by;
 /// numbered. A cut-off score is still a function of one record and the parameters, which is all the proofs need.
 const LARGEST_SCORE: f64 = (1_u64 << 40) as f64;
 
-/// What a charge kernel knows once it has seen all scores.
-enum Field {
-    Boxes(Boxes),
-    Counts(Counts),
-    Sums(Sums),
-    Tree(Tree),
-}
-
 /// A ranking problem in the indicator form: the symmetric form is φ(2m) over each pair twice, so that its gradient is the
 /// indicator form's at twice the scores, times four, and its risk twice, plus φ(0) for the pairs of one class.
-struct Scaled {
-    loss: MarginLoss,
-    margin_scale: f64,
+pub(super) struct Scaled {
+    pub(super) loss: MarginLoss,
+    pub(super) margin_scale: f64,
     gradient_scale: f64,
     risk_scale: f64,
 }
 
 impl Scaled {
-    fn of(problem: Problem) -> Self {
+    pub(super) fn of(problem: Problem) -> Self {
         match problem.objective() {
             Objective::Ranking { form: RankingForm::Symmetric, loss } => {
                 Self { loss, margin_scale: 2.0, gradient_scale: 4.0, risk_scale: 2.0 }
@@ -46,59 +38,66 @@ impl Scaled {
         }
     }
 
-    /// The scores of all records within their public bound, and that bound.
-    fn scores<E: Element>(
-        &self,
-        problem: Problem,
-        records: &Records<E>,
-        w: &[f64],
-        par: Par,
-    ) -> (Vec<f64>, f64) {
+    /// The public bound on scores.
+    pub(super) fn bound(&self, problem: Problem, w: &[f64]) -> f64 {
         let reach = up_by(self.margin_scale * problem.feature_bound() * Problem::norm(w), 4.0);
-        let bound = if reach < LARGEST_SCORE { reach } else { LARGEST_SCORE };
-        (rows::scores(records, w, self.margin_scale, bound, par), bound)
+        if reach < LARGEST_SCORE { reach } else { LARGEST_SCORE }
     }
 }
 
-pub(super) fn gradient<E: Element>(problem: Problem, records: &Records<E>, w: &[f64], par: Par) -> Vec<f64> {
-    let scaled = Scaled::of(problem);
-    let (scores, bound) = scaled.scores(problem, records, w, par);
-    let targets = records.targets();
-    let field = match scaled.loss {
-        MarginLoss::Logistic => Field::Boxes(Boxes::slopes(&scores, targets, bound, par)),
-        MarginLoss::Hinge => Field::Counts(Counts::new(&scores, targets, bound, par)),
-        MarginLoss::Squared => Field::Sums(Sums::new(&scores, targets, par)),
-        MarginLoss::QHinge { q } => Field::Tree(Tree::slopes(&scores, targets, q, par)),
+/// For weighted rows: a charge adds up fewer than n slopes, each at most the steepest at a margin within twice the scores.
+pub(super) fn grid(problem: Problem, scaled: &Scaled, bound: f64, n: usize) -> Grid {
+    let steepest = match scaled.loss {
+        MarginLoss::Logistic | MarginLoss::Hinge => 1.0,
+        MarginLoss::Squared | MarginLoss::QHinge { .. } => scaled.loss.steepness(-2.0 * bound),
     };
-    let weights = |range: std::ops::Range<usize>, out: &mut [f64]| {
-        let (scores, targets) = (&scores[range.clone()], &targets[range.clone()]);
-        match &field {
-            Field::Boxes(boxes) => boxes.charges(scores, targets, out),
-            Field::Counts(counts) => counts.charges(range, out),
-            Field::Sums(sums) => sums.charges(scores, targets, out),
-            Field::Tree(tree) => tree.charges(range, out),
-        }
-    };
+    Grid::for_terms(problem.feature_bound() * steepest * n as f64)
+}
+
+/// The gradient from the weighted sum of all rows.
+pub(super) fn mean(problem: Problem, scaled: &Scaled, bound: f64, totals: &[i128], n: usize) -> Vec<f64> {
+    let grid = grid(problem, scaled, bound, n);
+    let n = n as f64;
+    let scale = -scaled.gradient_scale / (n * (n - 1.0));
+    totals.iter().map(|total| scale * grid.value(*total)).collect()
+}
+
+/// q-hinge: charges by a tree over all scores.
+pub(super) fn gradient_by_tree<E: Element>(
+    problem: Problem,
+    q: f64,
+    records: &Records<E>,
+    w: &[f64],
+    par: Par,
+) -> Vec<f64> {
     if records.len() < 2 {
         // An empty mean.
         return vec![0.0; records.columns()];
     }
-    let mut gradient = rows::weighted_sum(records, weights, par);
-    let n = records.len() as f64;
-    for value in &mut gradient {
-        *value *= -scaled.gradient_scale / (n * (n - 1.0));
-    }
-    gradient
+    let scaled = Scaled::of(problem);
+    let bound = scaled.bound(problem, w);
+    let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
+    let tree = Tree::slopes(&scores, records.targets(), q, par);
+    let grid = grid(problem, &scaled, bound, records.len());
+    let totals = rows::weighted_sum(records, grid, |range, out| tree.charges(range, out), par);
+    mean(problem, &scaled, bound, &totals, records.len())
 }
 
 pub(super) fn risk<E: Element>(problem: Problem, records: &Records<E>, w: &[f64], par: Par) -> f64 {
     let scaled = Scaled::of(problem);
-    let (scores, bound) = scaled.scores(problem, records, w, par);
+    let bound = scaled.bound(problem, w);
+    let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
     let targets = records.targets();
     let sum = match scaled.loss {
         MarginLoss::Logistic => Boxes::values(&scores, targets, bound, par),
-        MarginLoss::Hinge => Counts::new(&scores, targets, bound, par).risk(&scores, targets),
-        MarginLoss::Squared => Sums::new(&scores, targets, par).risk(&scores, targets),
+        MarginLoss::Hinge => {
+            let positives = targets.iter().filter(|target| **target > 0.0).count() as u64;
+            let sorting = Sorting::of([targets.len() as u64 - positives, positives]);
+            let sorted = Sorted::new(sorting.scores(&scores, targets, par), bound);
+            let marks = sorting.marks(&sorted, &scores, targets, par);
+            Counts::new(sorting, sorted, &marks).risk(&scores, targets)
+        }
+        MarginLoss::Squared => sums::risk(&scores, targets),
         MarginLoss::QHinge { q } => Tree::values(&scores, targets, q, par),
     };
     let n = records.len() as f64;
@@ -115,15 +114,15 @@ pub(super) fn risk<E: Element>(problem: Problem, records: &Records<E>, w: &[f64]
     mean
 }
 
-/// Roundings that a term of the gradient passes through at most: twice those of a blocked moment sum (for steepness
-/// bounds of at least ½), a fixed number for the sums over boxes, and those of the weighted sum.
-pub(super) fn roundings(problem: Problem, n: usize) -> f64 {
+/// Roundings that a term of the gradient passes through at most, relative to steepness bounds of at least ½: sums over boxes,
+/// rounded moments, and weighted rows rounded in each coordinate. Sums over records have none.
+pub(super) fn roundings(problem: Problem, n: usize, columns: usize) -> f64 {
     const OVER_BOXES: f64 = 8192.0;
-    let moments = blocks::length(n) as f64 + n.div_ceil(blocks::length(n)) as f64 + OVER_BOXES;
-    // The tree adds near leaves one after the other.
-    let leaves = match Scaled::of(problem).loss {
-        MarginLoss::QHinge { .. } => n.div_ceil(32) as f64,
+    const OF_MOMENTS: f64 = 16.0;
+    // The tree adds up moments, and near leaves, one after the other.
+    let tree = match Scaled::of(problem).loss {
+        MarginLoss::QHinge { .. } => (SUB_BLOCK + n.div_ceil(SUB_BLOCK) + n.div_ceil(32)) as f64,
         MarginLoss::Hinge | MarginLoss::Logistic | MarginLoss::Squared => 0.0,
     };
-    2.0 * (moments + leaves) + blocks::depth(n)
+    2.0 * (OVER_BOXES + tree) + OF_MOMENTS + 16.0 * (columns as f64).sqrt()
 }

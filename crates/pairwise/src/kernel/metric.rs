@@ -9,7 +9,9 @@
 //! a few tiles and some vectors of length n.
 
 use super::blocks::{self, Par};
+use super::exact::{self, Fine};
 use super::exponential::exp_of_negative;
+use super::parts::{Mismatch, Share};
 use super::single::same_class;
 use crate::{Element, MetricLoss, Problem, Records};
 use faer::linalg::matmul::matmul;
@@ -17,10 +19,11 @@ use faer::{Accum, Mat, MatMut, MatRef};
 use pairdp_units::directed::larger;
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Rows of a tile.
 const TILE: usize = 256;
-/// Strips of tiles that are summed apart and merged in order, whatever the number of threads.
+/// Strips of tiles that are summed apart, whatever the number of threads.
 const STRIPS: usize = 16;
 
 /// Rounding errors of a term relative to the sum of absolute values: sums over n pairs and over n rows, in any order.
@@ -62,12 +65,12 @@ impl<'a, E: Element> Distances<'a, E> {
     }
 
     fn tiles(&self) -> usize {
-        self.norms.len().div_ceil(TILE)
+        self.records.len().div_ceil(TILE)
     }
 
     /// First row and number of rows of a tile.
     fn extent(&self, tile: usize) -> (usize, usize) {
-        (tile * TILE, TILE.min(self.norms.len() - tile * TILE))
+        (tile * TILE, TILE.min(self.records.len() - tile * TILE))
     }
 
     fn scratch(&self) -> Scratch {
@@ -82,12 +85,13 @@ impl<'a, E: Element> Distances<'a, E> {
         MatRef::from_row_major_slice(E::widen(cells, buffer), rows, columns)
     }
 
-    /// Calls `work` for every strip of tile rows and returns the results in order.
-    fn strips<T: Send>(&self, par: Par, work: impl Fn(&[usize]) -> T + Sync + Send) -> Vec<T> {
-        let tiles = self.tiles();
+    /// Calls `work` for every strip of a share's tile rows and returns the results in order.
+    fn strips<T: Send>(&self, share: Share, par: Par, work: impl Fn(&[usize]) -> T + Sync + Send) -> Vec<T> {
         // Rows of tiles get shorter, so deal them out like cards.
-        let strips: Vec<Vec<usize>> =
-            (0..STRIPS.min(tiles)).map(|strip| (strip..tiles).step_by(STRIPS).collect()).collect();
+        let tiles: Vec<usize> = (share.index..self.tiles()).step_by(share.of.max(1)).collect();
+        let strips: Vec<Vec<usize>> = (0..STRIPS.min(tiles.len()))
+            .map(|strip| tiles[strip..].iter().step_by(STRIPS).copied().collect())
+            .collect();
         match par {
             Par::Sequential => strips.iter().map(|strip| work(strip)).collect(),
             Par::Parallel => strips.par_iter().map(|strip| work(strip)).collect(),
@@ -99,45 +103,143 @@ fn product(out: MatMut<'_, f64>, accum: Accum, a: MatRef<'_, f64>, b: MatRef<'_,
     matmul(out, accum, a, b, 1.0, faer::Par::Seq);
 }
 
-pub(super) fn gradient<E: Element>(
+/// XᵀY over some rows of tiles, and the slopes of the same tiles added up by record: in whole numbers, which merge.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct TileSums {
+    crossed: Vec<i128>,
+    by_record: Vec<i128>,
+}
+
+impl TileSums {
+    /// Adds another part's.
+    pub(super) fn merge(&mut self, other: &Self) -> Result<(), Mismatch> {
+        if self.crossed.len() != other.crossed.len() || self.by_record.len() != other.by_record.len() {
+            return Err(Mismatch);
+        }
+        exact::add(&mut self.crossed, &other.crossed);
+        exact::add(&mut self.by_record, &other.by_record);
+        Ok(())
+    }
+}
+
+/// Sums over one row of tiles, in steps far below their own roundings.
+struct Steps {
+    matrix: Fine,
+    slope: Fine,
+}
+
+impl Steps {
+    fn new(problem: Problem, (low, high): (f64, f64), n: usize) -> Self {
+        let steepest = if -low > high { -low } else { high };
+        let slope = steepest * TILE as f64;
+        let matrix = slope * n as f64 * problem.feature_bound() * problem.feature_bound();
+        Self { matrix: Fine::for_terms(matrix), slope: Fine::for_terms(slope) }
+    }
+}
+
+fn add_matrix(step: Fine, totals: &mut [i128], matrix: &Mat<f64>) {
+    let d = matrix.ncols();
+    for (at, total) in totals.iter_mut().enumerate() {
+        *total += step.whole(matrix[(at / d, at % d)]);
+    }
+}
+
+fn slope_range(problem: Problem, w: &[f64]) -> (f64, f64) {
+    problem.constants_within(Problem::norm(w)).slopes
+}
+
+/// The rows of tiles of a share.
+pub(super) fn tiles<E: Element>(
     problem: Problem,
     loss: MetricLoss,
     records: &Records<E>,
+    share: Share,
     w: &[f64],
     par: Par,
-) -> Vec<f64> {
+) -> TileSums {
     let (n, d) = (records.len(), records.columns());
-    if n < 2 {
-        return vec![0.0; d * d];
-    }
     let w = &symmetric_part(w, d);
     let distances = Distances::new(records, w, par);
-    let range = problem.constants_within(Problem::norm(w)).slopes;
-    let parts = distances.strips(par, |strip| {
+    let range = slope_range(problem, w);
+    let steps = Steps::new(problem, range, n);
+    let parts = distances.strips(share, par, |strip| {
         let mut scratch = distances.scratch();
-        let mut sums = vec![0.0; n];
         let mut folded = Mat::<f64>::zeros(TILE, d);
-        let mut share = Mat::<f64>::zeros(d, d);
+        let mut product_of_tile = Mat::<f64>::zeros(d, d);
+        let mut sums = vec![0.0; n];
+        let mut totals = TileSums { crossed: vec![0; d * d], by_record: vec![0; n] };
         for &first in strip {
             let here = distances.extent(first);
+            sums[here.0..].fill(0.0);
             fold(&distances, loss, range, first, &mut scratch, &mut folded, &mut sums);
             let rows = distances.rows(here, &mut scratch.here);
-            product(share.as_mut(), Accum::Add, rows.transpose(), folded.as_ref().subrows(0, here.1));
+            let folded = folded.as_ref().subrows(0, here.1);
+            product(product_of_tile.as_mut(), Accum::Replace, rows.transpose(), folded);
+            add_matrix(steps.matrix, &mut totals.crossed, &product_of_tile);
+            for (total, sum) in totals.by_record[here.0..].iter_mut().zip(&sums[here.0..]) {
+                *total += steps.slope.whole(*sum);
+            }
         }
-        (share, sums)
+        totals
     });
-    let mut crossed = Mat::<f64>::zeros(d, d);
-    let mut sums = vec![0.0; n];
-    for (share, part) in parts {
-        crossed += share;
-        blocks::add(&mut sums, &part);
+    let mut totals = TileSums { crossed: vec![0; d * d], by_record: vec![0; n] };
+    for part in parts {
+        exact::add(&mut totals.crossed, &part.crossed);
+        exact::add(&mut totals.by_record, &part.by_record);
     }
-    let own = weighted_squares(&distances, &sums, par);
+    totals
+}
+
+/// C1: the slopes of every record's pairs.
+pub(super) fn row_sums(problem: Problem, tiles: &TileSums, w: &[f64]) -> Vec<f64> {
+    let n = tiles.by_record.len();
+    let w = &symmetric_part(w, w.len().isqrt());
+    let steps = Steps::new(problem, slope_range(problem, w), n);
+    tiles.by_record.iter().map(|total| steps.slope.value(*total)).collect()
+}
+
+/// Xᵀdiag(weights)X over the rows of a share.
+pub(super) fn squares<E: Element>(
+    problem: Problem,
+    records: &Records<E>,
+    share: Share,
+    w: &[f64],
+    weights: &[f64],
+    par: Par,
+) -> Vec<i128> {
+    let d = records.columns();
+    let w = &symmetric_part(w, d);
+    let steps = Steps::new(problem, slope_range(problem, w), records.len());
+    let distances = Distances { records, metric: MatRef::from_row_major_slice(w, d, d), norms: Vec::new() };
+    let parts = distances.strips(share, par, |strip| {
+        let mut buffer = Vec::new();
+        let mut square = Mat::<f64>::zeros(d, d);
+        let mut totals = vec![0; d * d];
+        for &tile in strip {
+            let (start, count) = distances.extent(tile);
+            let rows = distances.rows((start, count), &mut buffer);
+            let weighted = Mat::from_fn(count, d, |i, k| weights[start + i] * rows[(i, k)]);
+            product(square.as_mut(), Accum::Replace, rows.transpose(), weighted.as_ref());
+            add_matrix(steps.matrix, &mut totals, &square);
+        }
+        totals
+    });
+    let mut totals = vec![0; d * d];
+    parts.iter().for_each(|part| exact::add(&mut totals, part));
+    totals
+}
+
+/// The gradient from the sums over all tiles.
+pub(super) fn mean(problem: Problem, tiles: &TileSums, own: &[i128], w: &[f64], n: usize) -> Vec<f64> {
+    let d = w.len().isqrt();
+    let w = &symmetric_part(w, d);
+    let steps = Steps::new(problem, slope_range(problem, w), n);
     let pairs = n as f64 * (n as f64 - 1.0);
-    let entry = |i: usize, j: usize| {
-        let own = own[(i, j)] + own[(j, i)];
-        (own - 2.0 * (crossed[(i, j)] + crossed[(j, i)])) / pairs
+    let both = |totals: &[i128], i: usize, j: usize| {
+        let total = |i: usize, j: usize| totals.get(i * d + j).copied().unwrap_or(0);
+        steps.matrix.value(total(i, j).wrapping_add(total(j, i)))
     };
+    let entry = |i: usize, j: usize| (both(own, i, j) - 2.0 * both(&tiles.crossed, i, j)) / pairs;
     (0..d * d).map(|at| entry(at / d, at % d)).collect()
 }
 
@@ -168,25 +270,6 @@ fn fold<E: Element>(
         let slopes = tile.as_ref().submatrix(0, 0, here.1, there.1);
         product(folded.as_mut().subrows_mut(0, here.1), accum, slopes, rows);
     }
-}
-
-/// Xᵀdiag(weights)X.
-fn weighted_squares<E: Element>(distances: &Distances<'_, E>, weights: &[f64], par: Par) -> Mat<f64> {
-    let d = distances.records.columns();
-    let parts = distances.strips(par, |strip| {
-        let mut buffer = Vec::new();
-        let mut share = Mat::<f64>::zeros(d, d);
-        for &tile in strip {
-            let (start, count) = distances.extent(tile);
-            let rows = distances.rows((start, count), &mut buffer);
-            let weighted = Mat::from_fn(count, d, |i, k| weights[start + i] * rows[(i, k)]);
-            product(share.as_mut(), Accum::Add, rows.transpose(), weighted.as_ref());
-        }
-        share
-    });
-    let mut total = Mat::<f64>::zeros(d, d);
-    parts.into_iter().for_each(|part| total += part);
-    total
 }
 
 /// Replaces the products of a tile by the slopes of its pairs, and adds them up by record.
@@ -302,7 +385,7 @@ pub(super) fn risk<E: Element>(loss: MetricLoss, records: &Records<E>, w: &[f64]
     let w = &symmetric_part(w, records.columns());
     let distances = Distances::new(records, w, par);
     let (norms, classes) = (&distances.norms, records.targets());
-    let parts = distances.strips(par, |strip| {
+    let parts = distances.strips(Share::WHOLE, par, |strip| {
         let Scratch { mut here, mut there, mut left, mut tile } = distances.scratch();
         let mut sum = 0.0;
         for &first in strip {

@@ -1,16 +1,28 @@
 //! Losses of single records: one pass.
 
 use super::blocks::{self, Par};
+use super::exact::Grid;
 use super::rows;
-use crate::{Element, PointLoss, Problem, Records};
+use crate::{Constants, Element, PointLoss, Problem, Records};
 
-pub(super) fn gradient<E: Element>(
+fn grid(problem: Problem, constants: &Constants) -> Grid {
+    let (low, high) = constants.slopes;
+    Grid::for_terms(problem.feature_bound() * if -low > high { -low } else { high })
+}
+
+/// Weighted rows are rounded in each coordinate, and their products and the mean are; sums over records are exact.
+pub(super) fn roundings(columns: usize) -> f64 {
+    16.0 + 8.0 * (columns as f64).sqrt()
+}
+
+/// Σ slope·x.
+pub(super) fn total<E: Element>(
     problem: Problem,
     loss: PointLoss,
     records: &Records<E>,
     w: &[f64],
     par: Par,
-) -> Vec<f64> {
+) -> Vec<i128> {
     let constants = problem.constants_within(Problem::norm(w));
     let weights = |range: std::ops::Range<usize>, out: &mut [f64]| {
         for (weight, index) in out.iter_mut().zip(range) {
@@ -20,12 +32,13 @@ pub(super) fn gradient<E: Element>(
             };
         }
     };
-    let mut gradient = rows::weighted_sum(records, weights, par);
-    let n = records.len() as f64;
-    if n > 0.0 {
-        gradient.iter_mut().for_each(|value| *value /= n);
-    }
-    gradient
+    rows::weighted_sum(records, grid(problem, &constants), weights, par)
+}
+
+/// The gradient from the sum over all of n records.
+pub(super) fn mean(problem: Problem, totals: &[i128], w: &[f64], n: usize) -> Vec<f64> {
+    let grid = grid(problem, &problem.constants_within(Problem::norm(w)));
+    totals.iter().map(|total| grid.value(*total) / n as f64).collect()
 }
 
 pub(super) fn risk<E: Element>(loss: PointLoss, records: &Records<E>, w: &[f64], par: Par) -> f64 {

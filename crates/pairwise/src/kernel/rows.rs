@@ -4,6 +4,7 @@
 //! time by `pulp`), without fused operations: the same additions in the same order everywhere.
 
 use super::blocks::{self, Par, SUB_BLOCK};
+use super::exact::{self, FEW, Grid};
 use crate::{Element, Records};
 use pulp::{Arch, NullaryFnOnce};
 use std::ops::Range;
@@ -83,39 +84,44 @@ fn score_block<E: Element>(rows: &[E], columns: usize, w: &[f64], scale: f64, bo
     }
 }
 
-/// Σ weight(i)·x_i, where `weights` fills the weights of a range of rows.
-pub(crate) fn weighted_sum<E: Element>(
+/// Σ weight(i)·x_i in steps of `grid`, where `weights` fills the weights of a range of rows.
+pub(super) fn weighted_sum<E: Element>(
     records: &Records<E>,
+    grid: Grid,
     weights: impl Fn(Range<usize>, &mut [f64]) + Sync + Send,
     par: Par,
-) -> Vec<f64> {
+) -> Vec<i128> {
     let columns = records.columns();
     let parts = blocks::map(records.len(), par, |range| {
-        let mut total = vec![0.0; columns];
-        let mut part = vec![0.0; columns];
+        let mut total = vec![0; columns];
+        let mut few = vec![0; columns];
         let mut buffer = [0.0; SUB_BLOCK];
         let mut start = range.start;
         while start < range.end {
             let end = range.end.min(start + SUB_BLOCK);
             let weight = &mut buffer[..end - start];
             weights(start..end, weight);
-            part.fill(0.0);
             let rows = &records.features()[start * columns..end * columns];
-            Arch::new().dispatch(AddRows { rows, columns, weights: weight, out: &mut part });
-            blocks::add(&mut total, &part);
+            Arch::new().dispatch(AddRows { rows, columns, grid, weights: weight, out: &mut few });
             start = end;
+            if (start - range.start).is_multiple_of(FEW) || start == range.end {
+                exact::flush(&mut total, &mut few);
+            }
         }
         total
     });
-    if parts.is_empty() { vec![0.0; columns] } else { blocks::sum(parts) }
+    let mut totals = vec![0; columns];
+    parts.iter().for_each(|part| exact::add(&mut totals, part));
+    totals
 }
 
 /// Adds weighted rows to a sum.
 struct AddRows<'a, E> {
     rows: &'a [E],
     columns: usize,
+    grid: Grid,
     weights: &'a [f64],
-    out: &'a mut [f64],
+    out: &'a mut [i64],
 }
 
 impl<E: Element> NullaryFnOnce for AddRows<'_, E> {
@@ -123,13 +129,14 @@ impl<E: Element> NullaryFnOnce for AddRows<'_, E> {
 
     #[inline(always)]
     fn call(self) {
-        add_rows(self.rows, self.columns, self.weights, self.out);
+        add_rows(self.rows, self.columns, self.grid, self.weights, self.out);
     }
 }
 
-/// Four rows at a time, so that the sums are loaded and stored a quarter as often.
+/// Four rows at a time, so that the sums are loaded and stored a quarter as often. Offsets are taken off at the end: whole
+/// numbers that overflow on the way come back.
 #[inline(always)]
-fn add_rows<E: Element>(rows: &[E], columns: usize, weights: &[f64], out: &mut [f64]) {
+fn add_rows<E: Element>(rows: &[E], columns: usize, grid: Grid, weights: &[f64], out: &mut [i64]) {
     const TOGETHER: usize = 4;
     let mut row_chunks = rows.chunks_exact(TOGETHER * columns);
     let mut weight_chunks = weights.chunks_exact(TOGETHER);
@@ -138,12 +145,16 @@ fn add_rows<E: Element>(rows: &[E], columns: usize, weights: &[f64], out: &mut [
         let (b, rest) = rest.split_at(columns);
         let (e, f) = rest.split_at(columns);
         for ((((sum, a), b), e), f) in out.iter_mut().zip(a).zip(b).zip(e).zip(f) {
-            *sum += (c[0] * a.wide() + c[1] * b.wide()) + (c[2] * e.wide() + c[3] * f.wide());
+            let two = grid.shifted(c[0] * a.wide()).wrapping_add(grid.shifted(c[1] * b.wide()));
+            let others = grid.shifted(c[2] * e.wide()).wrapping_add(grid.shifted(c[3] * f.wide()));
+            *sum = sum.wrapping_add(two.wrapping_add(others));
         }
     }
     for (row, c) in row_chunks.remainder().chunks_exact(columns).zip(weight_chunks.remainder()) {
         for (sum, x) in out.iter_mut().zip(row) {
-            *sum += c * x.wide();
+            *sum = sum.wrapping_add(grid.shifted(c * x.wide()));
         }
     }
+    let offsets = grid.offset().wrapping_mul(weights.len().cast_signed() as i64);
+    out.iter_mut().for_each(|sum| *sum = sum.wrapping_sub(offsets));
 }

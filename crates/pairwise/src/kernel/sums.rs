@@ -3,36 +3,49 @@
 //! Σ_j 2(1 − s + t_j) = 2(N(1 − s) + Σt_j) for a positive of score s, and the mirror image for a negative.
 
 use super::blocks::{self, Par};
+use super::exact::{self, Grid};
+use serde::{Deserialize, Serialize};
 
-/// Count, sum and sum of squares of each class's scores; blocks merge by addition.
-pub(super) struct Sums {
-    /// Negatives, then positives.
-    classes: [[f64; 3]; 2],
+/// Count and sum of each class's scores, negatives first, in whole numbers. Parts of a table merge by addition.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ClassSums([[i128; 2]; 2]);
+
+impl ClassSums {
+    /// Of some records' scores within a bound.
+    pub(super) fn new(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> Self {
+        let grid = Grid::for_terms(bound);
+        let parts = blocks::map(scores.len(), par, |range| {
+            let mut classes = [[0; 2]; 2];
+            for (s, target) in scores[range.clone()].iter().zip(&targets[range]) {
+                let class: &mut [i128; 2] = &mut classes[usize::from(*target > 0.0)];
+                class[0] += 1;
+                class[1] += i128::from(grid.whole(*s));
+            }
+            Self(classes)
+        });
+        let mut totals = Self([[0; 2]; 2]);
+        parts.iter().for_each(|part| totals.merge(part));
+        totals
+    }
+
+    /// Adds another part's.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(total, more)| exact::add(total, more));
+    }
 }
 
+/// What charges need: count and sum of each class's scores, negatives first.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Sums([[f64; 2]; 2]);
+
 impl Sums {
-    pub(super) fn new(scores: &[f64], targets: &[f64], par: Par) -> Self {
-        let parts = blocks::map(scores.len(), par, |range| {
-            let mut classes = [[0.0; 3]; 2];
-            for (s, target) in scores[range.clone()].iter().zip(&targets[range]) {
-                let class = &mut classes[usize::from(*target > 0.0)];
-                class[0] += 1.0;
-                class[1] += s;
-                class[2] += s * s;
-            }
-            classes
-        });
-        let mut classes = [[0.0; 3]; 2];
-        for part in parts {
-            for (class, add) in classes.iter_mut().zip(part) {
-                blocks::add(class, &add);
-            }
-        }
-        Self { classes }
+    pub(super) fn new(sums: &ClassSums, bound: f64) -> Self {
+        let grid = Grid::for_terms(bound);
+        Self(sums.0.map(|[count, sum]| [count as f64, grid.value(sum)]))
     }
 
     pub(super) fn charges(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
-        let [[negatives, sum_of_negatives, _], [positives, sum_of_positives, _]] = self.classes;
+        let [[negatives, sum_of_negatives], [positives, sum_of_positives]] = self.0;
         for ((charge, s), target) in out.iter_mut().zip(scores).zip(targets) {
             *charge = if *target > 0.0 {
                 2.0 * (negatives * (1.0 - s) + sum_of_negatives)
@@ -41,14 +54,19 @@ impl Sums {
             };
         }
     }
+}
 
-    /// Σ (1 − s + t)² over pairs: with u = 1 − s, Σ u² + 2ut + t².
-    pub(super) fn risk(&self, scores: &[f64], targets: &[f64]) -> f64 {
-        let [negatives, sum, squares] = self.classes[0];
-        let one = |s: f64| {
-            let u = 1.0 - s;
-            negatives * u * u + 2.0 * u * sum + squares
-        };
-        scores.iter().zip(targets).filter(|(_, t)| **t > 0.0).map(|(s, _)| one(*s)).sum()
+/// Σ (1 − s + t)² over pairs: with u = 1 − s, Σ u² + 2ut + t².
+pub(super) fn risk(scores: &[f64], targets: &[f64]) -> f64 {
+    let (mut negatives, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for (t, _) in scores.iter().zip(targets).filter(|(_, target)| **target <= 0.0) {
+        negatives += 1.0;
+        sum += t;
+        squares += t * t;
     }
+    let one = |s: f64| {
+        let u = 1.0 - s;
+        negatives * u * u + 2.0 * u * sum + squares
+    };
+    scores.iter().zip(targets).filter(|(_, t)| **t > 0.0).map(|(s, _)| one(*s)).sum()
 }

@@ -1,0 +1,292 @@
+//! Training on parts of a table elsewhere finds the parameters that training on the whole table finds, to the last bit:
+//! however the table is divided, and however often workers fail and are asked again.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use pairdp_data::{Encoding, LabelUse, Schema, Table};
+use pairdp_learn::parts::{Ask, Found, Part, describe, merge};
+use pairdp_learn::{
+    Journal, LearnError, LossKind, PlanKind, Prepared, PrivateModel, Risk, Rows, Settings, Store, Task, fit,
+    rehearse, verify,
+};
+use pairdp_noise::{Replay, Source};
+use pairdp_units::{Budget, Hint};
+use std::fmt::Write as _;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const ROWS: usize = 900;
+const LABEL: &str = "[label]\ncolumn = 'y'\n";
+const COLUMNS: &str = "[[column]]\nname = 'a'\nrange = [-1, 1]\n[[column]]\nname = 'b'\nrange = [0, 10]\n\
+                       [[column]]\nname = 'c'\ncategories = ['u', 'v', 'w']\n";
+
+fn schema(task: Task) -> Schema {
+    let kind = match task {
+        Task::Regression => "range = [0, 3]",
+        Task::Metric => "classes = [0, 1, 2]",
+        Task::Ranking | Task::Classification => "positive = 1\nnegative = 0",
+    };
+    Schema::parse(&format!("{LABEL}{kind}\n{COLUMNS}")).unwrap()
+}
+
+/// The same rows in a folder of so many files of different lengths.
+struct Files {
+    _folder: tempfile::TempDir,
+    paths: Vec<PathBuf>,
+}
+
+fn files(task: Task, count: usize) -> Files {
+    let mut random = Replay::from_seed(77);
+    let mut uniform = || (random.next_word() >> 11) as f64 / (1_u64 << 53) as f64;
+    let classes = if task == Task::Metric { 3.0 } else { 2.0 };
+    let rows: Vec<String> = (0..ROWS)
+        .map(|_| {
+            let (a, b, y) = (2.0 * uniform() - 1.0, 10.0 * uniform(), (classes * uniform()).floor());
+            let c = ["u", "v", "w"][(b as usize + usize::from(y > 0.0)) % 3];
+            format!("{a},{b},{c},{y}")
+        })
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    let mut start = 0;
+    for part in 0..count {
+        // One file is empty but for its header, if there are many.
+        let end = match part {
+            _ if part + 1 == count => ROWS,
+            2 => start,
+            _ => start + (ROWS - start) / (count - part) / 2 + 1,
+        };
+        let mut text = String::from("a,b,c,y\n");
+        rows[start..end].iter().for_each(|row| writeln!(text, "{row}").unwrap());
+        let path = folder.path().join(format!("part-{part:03}.csv"));
+        std::fs::write(&path, text).unwrap();
+        paths.push(path);
+        start = end;
+    }
+    Files { _folder: folder, paths }
+}
+
+fn settings(task: Task, algorithm: PlanKind, loss: Option<LossKind>) -> Settings {
+    // Phases have as many steps as records.
+    let steps = (algorithm != PlanKind::PhasedGd).then_some(6);
+    Settings { task, algorithm: Some(algorithm), loss, steps, order_seed: Some(5), ..Settings::default() }
+}
+
+fn prepared(settings: &Settings, encoding: &Encoding) -> Prepared {
+    settings.prepare(ROWS, encoding.dimension(), Budget::new(1.0, 1e-6).unwrap()).unwrap()
+}
+
+/// What goes wrong: in one of so many questions a worker dies and its part is loaded again, in as many a reply is lost.
+struct Faults {
+    random: Replay,
+    one_in: u64,
+    injected: Arc<AtomicUsize>,
+}
+
+impl Faults {
+    fn strike(&mut self) -> bool {
+        let strikes = self.one_in > 0 && self.random.next_word().is_multiple_of(self.one_in);
+        self.injected.fetch_add(usize::from(strikes), Ordering::Relaxed);
+        strikes
+    }
+}
+
+fn engine(texts: Vec<String>, mut faults: Faults) -> Ask {
+    let mut parts: Vec<Part> = texts.iter().map(|text| Part::load(text).unwrap()).collect();
+    Box::new(move |request| {
+        let mut merged: Option<Vec<u8>> = None;
+        // From another end each time.
+        let start = usize::try_from(faults.random.next_word() % parts.len() as u64).unwrap();
+        for place in 0..parts.len() {
+            let at = (start + place) % parts.len();
+            while faults.strike() {
+                parts[at].answer(request).map_err(|error| error.to_string())?;
+            }
+            if faults.strike() {
+                parts[at] = Part::load(&texts[at]).unwrap();
+            }
+            let reply = parts[at].answer(request).map_err(|error| error.to_string())?;
+            merged = Some(match merged {
+                None => reply,
+                Some(before) => merge(&reply, &before).map_err(|error| error.to_string())?,
+            });
+        }
+        merged.ok_or_else(|| "no part".into())
+    })
+}
+
+fn calm() -> Faults {
+    Faults { random: Replay::from_seed(1), one_in: 0, injected: Arc::default() }
+}
+
+fn found(task: Task, schema: &Schema, files: &Files, faults: Faults) -> Found {
+    let texts = describe(task, &files.paths, &Encoding::of(schema), schema.label(), 3).unwrap();
+    Found::count(engine(texts, faults)).unwrap()
+}
+
+fn table(schema: &Schema) -> impl Fn(Task) -> Table {
+    move |task| {
+        let whole = files(task, 1);
+        Table::read(&whole.paths[0], &Encoding::of(schema), LabelUse::Read(schema.label())).unwrap()
+    }
+}
+
+#[test]
+fn parts_give_the_model_of_the_whole_table() {
+    let ranker = |algorithm, loss| settings(Task::Ranking, algorithm, loss);
+    let mut all = vec![
+        ranker(PlanKind::NoisyGd, None),
+        ranker(PlanKind::NoisyGd, Some(LossKind::Hinge)),
+        ranker(PlanKind::NoisyGd, Some(LossKind::Squared)),
+        ranker(PlanKind::OutputGd, None),
+        ranker(PlanKind::PhasedGd, None),
+        Settings { risk: Some(Risk::Records), ..ranker(PlanKind::NoisyGd, None) },
+        settings(Task::Metric, PlanKind::NoisyGd, None),
+        settings(Task::Metric, PlanKind::OutputGd, None),
+    ];
+    for algorithm in [PlanKind::NoisyGd, PlanKind::OutputGd, PlanKind::PhasedGd] {
+        all.push(settings(Task::Classification, algorithm, None));
+    }
+    all.push(settings(Task::Regression, PlanKind::NoisyGd, None));
+    for task in [Task::Ranking, Task::Classification, Task::Regression] {
+        all.push(Settings { steps: None, ..settings(task, PlanKind::Moments, None) });
+    }
+    all.push(Settings { ridge: 0.01, ..settings(Task::Metric, PlanKind::PhasedGd, None) });
+    for settings in all {
+        let (task, schema) = (settings.task, schema(settings.task));
+        let encoding = Encoding::of(&schema);
+        let prepared = prepared(&settings, &encoding);
+        let run = |rows: Rows| rehearse(&prepared, rows, &encoding, 3, &mut Journal::none()).unwrap();
+        let expected = run(table(&schema)(task).into());
+        assert!(expected.iter().any(|value| *value != 0.0));
+        for count in [1, 2, 9] {
+            let parts = found(task, &schema, &files(task, count), calm());
+            assert_eq!(parts.rows(), ROWS);
+            assert_eq!(run(parts.into()), expected, "{settings:?} in {count} parts");
+        }
+    }
+}
+
+/// More than 200 failures, and neither the parameters, the number of releases nor what the certificate says was released change.
+#[test]
+fn failures_and_retries_change_nothing() {
+    for algorithm in [PlanKind::NoisyGd, PlanKind::PhasedGd] {
+        let settings = settings(Task::Ranking, algorithm, None);
+        let (schema, divided) = (schema(Task::Ranking), files(Task::Ranking, 9));
+        let encoding = Encoding::of(&schema);
+        let prepared = prepared(&settings, &encoding);
+        let injected = Arc::new(AtomicUsize::new(0));
+        let faults = || Faults { random: Replay::from_seed(9), one_in: 2, injected: Arc::clone(&injected) };
+        let counted = |rows: Rows| {
+            let mut journal = Journal::none();
+            let parameters = rehearse(&prepared, rows, &encoding, 8, &mut journal).unwrap();
+            (parameters, journal.counter().load(Ordering::Relaxed))
+        };
+        let parts = || found(Task::Ranking, &schema, &divided, faults());
+        assert_eq!(counted(parts().into()), counted(table(&schema)(Task::Ranking).into()));
+        let certified = |rows: Rows| -> PrivateModel {
+            fit(Task::Ranking, prepared.clone(), rows, encoding.clone(), None, &mut Journal::none()).unwrap()
+        };
+        let (whole, divided) = (certified(table(&schema)(Task::Ranking).into()), certified(parts().into()));
+        assert!(injected.load(Ordering::Relaxed) >= 200, "{}", injected.load(Ordering::Relaxed));
+        let failed: Vec<_> =
+            verify(&divided).checks.into_iter().filter(|check| check.failure.is_some()).collect();
+        assert!(failed.is_empty(), "{failed:?}");
+        // The noise differs, so iterates and what follows from them do; everything else is the same.
+        assert_eq!(whole.certificate.event().unwrap(), divided.certificate.event().unwrap());
+    }
+}
+
+/// A store in memory that fails after some saves, as a driver that is lost.
+struct Memory {
+    text: Arc<Mutex<Option<String>>>,
+    saves: usize,
+}
+
+impl Store for Memory {
+    fn load(&mut self) -> io::Result<Option<String>> {
+        Ok(self.text.lock().unwrap().clone())
+    }
+
+    fn save(&mut self, text: &str) -> io::Result<()> {
+        if self.saves == 0 {
+            return Err(io::Error::other("the driver is lost"));
+        }
+        self.saves -= 1;
+        *self.text.lock().unwrap() = Some(text.to_owned());
+        Ok(())
+    }
+}
+
+/// A driver that is lost goes on from its checkpoint and makes no release twice.
+#[test]
+fn a_lost_driver_goes_on_and_repeats_no_release() {
+    let settings = Settings { steps: Some(12), ..settings(Task::Ranking, PlanKind::NoisyGd, None) };
+    let schema = schema(Task::Ranking);
+    let encoding = Encoding::of(&schema);
+    let prepared = prepared(&settings, &encoding);
+    let text = Arc::new(Mutex::new(None));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let run = |saves: usize, count: usize| {
+        let mut store = Memory { text: Arc::clone(&text), saves };
+        let mut journal = Journal::to(&mut store, Duration::ZERO);
+        let mut ask = engine(
+            describe(Task::Ranking, &files(Task::Ranking, count).paths.clone(), &encoding, schema.label(), 1)
+                .unwrap_or_default(),
+            calm(),
+        );
+        let asked = Arc::clone(&asked);
+        let counted: Ask = Box::new(move |request| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            ask(request)
+        });
+        let found = Found::count(counted).unwrap();
+        let outcome = rehearse(&prepared, found, &encoding, 8, &mut journal);
+        (outcome.map(drop), journal.resumed())
+    };
+    assert!(matches!(run(5, 3), (Err(LearnError::Store(_)), 0)));
+    // Divided otherwise, on another cluster: the checkpoint knows nothing of parts.
+    assert!(matches!(run(usize::MAX, 2), (Ok(()), 5)));
+    // Two counts of rows; of the releases 1 … 6 the last was made and not saved, and is made again with new noise: it was
+    // never seen. Each asks twice.
+    assert_eq!(asked.load(Ordering::Relaxed), 2 + 2 * 6 + 2 * 7);
+}
+
+#[test]
+fn what_needs_the_table_in_one_place_is_refused() {
+    let schema = schema(Task::Ranking);
+    let encoding = Encoding::of(&schema);
+    let files = files(Task::Ranking, 2);
+    let refused = |settings: Settings| {
+        let prepared = prepared(&settings, &encoding);
+        let found = found(Task::Ranking, &schema, &files, calm());
+        let error = rehearse(&prepared, found, &encoding, 8, &mut Journal::none()).unwrap_err();
+        assert!(matches!(error, LearnError::OnePlace(_)), "{error}");
+        assert!(error.hint().is_some());
+    };
+    for algorithm in [PlanKind::OutputSgd, PlanKind::NoisySgd, PlanKind::OfflinePair] {
+        refused(Settings { steps: None, ..settings(Task::Ranking, algorithm, None) });
+    }
+    refused(settings(Task::Ranking, PlanKind::NoisyGd, Some(LossKind::QHinge)));
+    refused(Settings { max_records: Some(ROWS), ..settings(Task::Ranking, PlanKind::NoisyGd, None) });
+    refused(Settings { range_share: Some(0.1), ..settings(Task::Ranking, PlanKind::NoisyGd, None) });
+    assert!(matches!(describe(Task::Ranking, &[], &encoding, schema.label(), 1), Err(LearnError::NoParts)));
+}
+
+/// A part that cannot be read is refused with file and line, and never with a value.
+#[test]
+fn a_bad_part_is_refused_by_its_form() {
+    let schema = schema(Task::Ranking);
+    let files = files(Task::Ranking, 2);
+    std::fs::write(&files.paths[1], "a,b,c,y\n0.5,1,u,1\n0.5,secret,u,1\n").unwrap();
+    let texts = describe(Task::Ranking, &files.paths, &Encoding::of(&schema), schema.label(), 1).unwrap();
+    let error = Part::load(&texts[1]).err().unwrap().to_string();
+    assert!(error.contains("line 3") && !error.contains("secret"), "{error}");
+    assert!(matches!(Part::load("{}"), Err(LearnError::Engine(_))));
+    let part = Part::load(&texts[0]).unwrap();
+    assert!(matches!(part.answer(b"\xff\xff"), Err(LearnError::Engine(_))));
+    assert!(matches!(merge(b"\x00", b"\x01\x07"), Err(LearnError::Engine(_))));
+}
