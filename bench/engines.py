@@ -1,8 +1,8 @@
 """What engines add to the sums that they compute: `cargo xtask bench engines [--json] [--rows N]`.
 
-Workers hold a table in 8 parts. A question that touches no record costs what the engine costs; a gradient of the
-logistic loss costs what training does. Both are asked of local processes, of Dask on loopback, and of Ray in a network
-namespace of its own, with 2 workers; the former also with 1 to 8 workers, to see what each worker adds.
+Two workers hold a table of 100 features in 8 files. A question that touches no record costs what the engine costs; a
+step of private training costs what users wait for. Both are asked of local processes, of Ray in a network namespace of
+its own, and of Dask on loopback. The former is also asked of 1 to 8 workers, to see what each adds.
 """
 
 from __future__ import annotations
@@ -21,84 +21,138 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import reduce
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
+from pyarrow import parquet
+
+from pairdp import _core
+from pairdp._base import settings_text
+from pairdp.engines import Kernel, connect
 
 HERE = Path(__file__).resolve().parent
 FEATURES, PARTS, CPUS = 100, 8, 8
-STATE = 8 * 30 * (FEATURES + 1)
+STEPS = 10
+STATE = bytes(8 * 30 * (FEATURES + 1))
 NOTHING = b"nothing"
-PORT = 6399
+PORT, CLIENT_PORT = 6399, 10001
 
 
-class Gradients:
-    """Sums of gradients in integers. A part is made, not read, for disks are not what is measured."""
+class Core(Kernel):
+    """The core's kernel, and a question that it answers without a look at the records."""
 
     def load(self, part: str) -> Any:
-        seed, rows = json.loads(part)
-        rng = np.random.default_rng(seed)
-        return rng.standard_normal((rows, FEATURES)), rng.random(rows) < 0.5
+        return super().load(part) if part else None
 
     def partial(self, part: Any, question: bytes) -> bytes:
-        state = np.zeros(STATE // 8, np.int64)
-        if question != NOTHING:
-            features, labels = part
-            for rows in np.array_split(np.arange(len(labels)), max(1, len(labels) // 4096)):
-                some = features[rows[0] : rows[-1] + 1]
-                slopes = 1 / (1 + np.exp(-some @ np.frombuffer(question))) - labels[rows[0] : rows[-1] + 1]
-                state[:FEATURES] += np.rint(slopes @ some * 2.0**20).astype(np.int64)
-        return state.tobytes()
+        return STATE if question == NOTHING else super().partial(part, question)
 
     def merge(self, a: bytes, b: bytes) -> bytes:
-        return (np.frombuffer(a, np.int64) + np.frombuffer(b, np.int64)).tobytes()
+        return a if a == STATE else super().merge(a, b)
 
 
-def milliseconds(work: Any, rounds: int) -> dict[str, float]:
-    """Return the median of so many rounds, and how long nine of ten take at most."""
+class Table:
+    """Made-up rows in Parquet files."""
+
+    def __init__(self, folder: Path, rows: int) -> None:
+        self.rows, self.data, self.schema = rows, folder / "table", folder / "schema.toml"
+        columns = [f"x{i}" for i in range(FEATURES)]
+        ranges = "".join(f'[[column]]\nname = "{name}"\nrange = [-1, 1]\n' for name in columns)
+        if not self.data.exists():
+            self.data.mkdir()
+            self.schema.write_text(f'[label]\ncolumn = "y"\npositive = 1\nnegative = 0\n{ranges}')
+            for part in range(PARTS):
+                values = np.random.default_rng(part).uniform(-1, 1, size=(FEATURES, rows // PARTS))
+                labels = (values[0] > values[1]).astype(np.int64)
+                named = dict(zip([*columns, "y"], [*values, labels], strict=True))
+                parquet.write_table(pyarrow.table(named), self.data / f"{part}.parquet", compression="none")
+
+    def described(self, task: str) -> tuple[list[str], str, str, str]:
+        """Return the parts, columns and label for workers and driver, and the settings of a run."""
+        settings = settings_text(task, {"algorithm": "noisy-gd", "steps": STEPS})
+        return (*_core.describe_parts(str(self.data), str(self.schema), settings, 2), settings)
+
+    def step(self, task: str, ask: Callable[[bytes], bytes]) -> dict[str, float]:
+        """Return how long a step of training takes, how many questions it asks, and how large answers are."""
+        _, encoding, label, settings = self.described(task)
+        times, sizes = [], []
+
+        def timed(question: bytes) -> bytes:
+            start = time.perf_counter()
+            state = ask(question)
+            times.append(1e3 * (time.perf_counter() - start))
+            sizes.append(len(state))
+            return state
+
+        # Noise from a seed: this model is not kept.
+        _core.rehearse_parts(timed, str(self.data), encoding, label, settings, 1.0, 1e-6, 0)
+        # The first question counts the rows, and in the first step workers prepare theirs.
+        each = (len(times) - 1) // STEPS
+        steps = [sum(times[i : i + each]) for i in range(1 + each, len(times), each)]
+        return {**summary(steps), "questions": each, "state_bytes": max(sizes)}
+
+
+def summary(times: list[float]) -> dict[str, float]:
+    """Return the median, and how long nine of ten take at most."""
+    return {"median_ms": round(float(np.median(times)), 2), "p90_ms": round(float(np.quantile(times, 0.9)), 2)}
+
+
+def milliseconds(work: Callable[[], object], rounds: int) -> dict[str, float]:
+    """Return how long work takes."""
     work()
     times = []
     for _ in range(rounds):
         start = time.perf_counter()
         work()
         times.append(1e3 * (time.perf_counter() - start))
-    return {"median_ms": round(float(np.median(times)), 2), "p90_ms": round(float(np.quantile(times, 0.9)), 2)}
+    return summary(times)
 
 
-def measure(name: str, address: str, rows: int, rounds: int) -> Iterator[dict[str, Any]]:
-    """Yield what an engine costs: with the whole table on 2 workers, then with hardly any rows on 1 to 8."""
-    from pairdp.engines import connect
-
-    question = np.full(FEATURES, 0.01).tobytes()
-    parts = [json.dumps([seed, rows // PARTS]) for seed in range(PARTS)]
-    start = time.perf_counter()
-    with connect(address.format(2), parts, Gradients()) as engine:
-        loaded = time.perf_counter() - start
-        yield {"engine": name, "workers": 2, "rows": rows, "what": "connect and load", "median_ms": round(1e3 * loaded)}
-        found = milliseconds(lambda: engine.ask(NOTHING), rounds)
-        yield {"engine": name, "workers": 2, "rows": rows, "what": "overhead", **found}
-        found = milliseconds(lambda: engine.ask(question), max(5, rounds // 20))
-        yield {"engine": name, "workers": 2, "rows": rows, "what": "gradient", **found}
-    few = [json.dumps([seed, 1]) for seed in range(PARTS)]
+def measure(name: str, address: str, table: Table, rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield what an engine costs: with the whole table on 2 workers, then with no rows on 1 to 8."""
+    for task in ("classification", "ranking"):
+        facts = {"engine": name, "workers": 2, "rows": table.rows}
+        start = time.perf_counter()
+        with connect(address.format(2), table.described(task)[0], Core()) as engine:
+            loaded = round(1e3 * (time.perf_counter() - start))
+            if task == "classification":
+                yield {**facts, "what": "connect and load", "median_ms": loaded}
+                yield {**facts, "what": "overhead", **milliseconds(lambda: engine.ask(NOTHING), rounds)}
+            yield {**facts, "what": f"{task} step", **table.step(task, engine.ask)}
     for workers in (1, 2, 4, 8):
-        with connect(address.format(workers), few, Gradients()) as engine:
-            found = milliseconds(lambda: engine.ask(NOTHING), rounds)
-            yield {"engine": name, "workers": workers, "rows": PARTS, "what": "overhead", **found}
+        yield overhead(name, address, workers, rounds)
 
 
-def alone(rows: int, rounds: int) -> Iterator[dict[str, Any]]:
-    """Yield what the sums cost in this process, without any engine."""
-    kernel = Gradients()
-    part = kernel.load(json.dumps([0, rows // PARTS]))
-    question = np.full(FEATURES, 0.01).tobytes()
-    found = milliseconds(lambda: kernel.partial(part, question), max(5, rounds // 20))
-    yield {"engine": "none", "workers": 0, "rows": rows // PARTS, "what": "gradient", **found}
-    state = kernel.partial(part, NOTHING)
-    found = milliseconds(lambda: [kernel.merge(state, state) for _ in range(100)], rounds)
-    yield {"engine": "none", "workers": 0, "rows": 0, "what": "100 merges", **found}
+def overhead(name: str, address: str, workers: int, rounds: int) -> dict[str, Any]:
+    """Return what an engine costs with no rows."""
+    with connect(address.format(workers), [""] * PARTS, Core()) as engine:
+        found = milliseconds(lambda: engine.ask(NOTHING), rounds)
+    return {"engine": name, "workers": workers, "rows": 0, "what": "overhead", **found}
+
+
+def alone(table: Table, rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield what the sums cost in one process on one thread, without any engine."""
+    kernel = Kernel()
+    for task in ("classification", "ranking"):
+        loaded = [kernel.load(part) for part in table.described(task)[0]]
+        state = b""
+
+        def ask(question: bytes, loaded: list[Any] = loaded) -> bytes:
+            nonlocal state
+            states = [kernel.partial(part, question) for part in loaded]
+            state = states[0]
+            return reduce(kernel.merge, states)
+
+        found = table.step(task, ask)
+        yield {"engine": "none", "workers": 0, "rows": table.rows, "what": f"{task} step", **found}
+        if task == "classification":
+            found = milliseconds(lambda: [kernel.merge(state, state) for _ in range(100)], rounds)
+            yield {"engine": "none", "workers": 0, "rows": 0, "what": "100 merges", **found}
 
 
 @contextlib.contextmanager
@@ -134,7 +188,8 @@ def ray() -> str:
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh", b"lo", 0x1 | 0x40))  # Loopback up.
     command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", f"--port={PORT}", f"--num-cpus={CPUS}"]
     command += ["--include-dashboard=false", "--disable-usage-stats", "--object-store-memory=100000000"]
-    subprocess.run([*command, "--node-ip-address=127.0.0.1"], check=True, stdout=subprocess.DEVNULL)
+    command += ["--node-ip-address=127.0.0.1", f"--ray-client-server-port={CLIENT_PORT}"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return f"ray:127.0.0.1:{PORT}?workers={{}}"
 
 
@@ -154,20 +209,26 @@ def in_namespace(arguments: list[str]) -> Iterator[dict[str, Any]]:
             "RAY_TMPDIR": folder,
             "RAY_worker_niceness": "0",
         }
-        program = [sys.executable, str(HERE / "engines.py"), "--inside", "--json", *arguments]
+        program = [sys.executable, str(HERE / "engines.py"), "--json", *arguments]
         run = subprocess.run([*command, *program], env={**os.environ, **settings}, stdout=subprocess.PIPE, text=True)
     if run.returncode:
         print("ray: failed", file=sys.stderr)
     yield from (json.loads(line) for line in run.stdout.splitlines() if line.startswith("{"))
 
 
-def results(rows: int, rounds: int) -> Iterator[dict[str, Any]]:
+def results(table: Table, rounds: int) -> Iterator[dict[str, Any]]:
     """Yield all measurements."""
-    yield from alone(rows, rounds)
-    yield from measure("local", "local:{}", rows, rounds)
-    yield from in_namespace(["--rows", str(rows), "--rounds", str(rounds)])
+    yield from alone(table, rounds)
+    yield from measure("local", "local:{}", table, rounds)
+    yield from in_namespace([f"--inside={table.data.parent}", f"--rows={table.rows}", f"--rounds={rounds}"])
     with dask() as address:
-        yield from measure("dask", address, rows, rounds)
+        yield from measure("dask", address, table, rounds)
+
+
+def results_of_ray(table: Table, rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield those that are made inside the namespace."""
+    yield from measure("ray", ray(), table, rounds)
+    yield overhead("ray://", f"ray://127.0.0.1:{CLIENT_PORT}?workers={{}}", 2, rounds)
 
 
 def simulation_options(found: list[dict[str, Any]]) -> str:
@@ -176,13 +237,14 @@ def simulation_options(found: list[dict[str, Any]]) -> str:
     def median(engine: str, what: str) -> dict[str, Any]:
         return next(one for one in found if (one["engine"], one["what"]) == (engine, what))
 
-    gradient, merges = median("none", "gradient"), median("none", "100 merges")
+    step, merges = median("none", "classification step"), median("none", "100 merges")
     options = [
-        f"--row-ns {1e6 * gradient['median_ms'] / gradient['rows']:.0f}",
+        f"--row-ns {1e6 * step['median_ms'] / step['rows']:.0f}",
         f"--merge-us {10 * merges['median_ms']:.1f}",
+        f"--state-kb {step['state_bytes'] / 1e3:.1f}",
     ]
     for engine in ("ray", "dask"):
-        points = [(o["workers"], o["median_ms"]) for o in found if o["engine"] == engine and o["rows"] == PARTS]
+        points = [(o["workers"], o["median_ms"]) for o in found if o["engine"] == engine and not o["rows"]]
         if points:
             each, once = np.polyfit(*zip(*points, strict=True), 1)
             options.append(f"--{engine}-ms {max(once, 0):.1f} {max(each, 0):.2f}")
@@ -194,24 +256,30 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
     told = parser.parse_args()
     # Workers import this module, and compute on one thread each.
-    os.environ.update(PYTHONPATH=str(HERE), OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", RAY_USAGE_STATS_ENABLED="0")
+    os.environ.update(PYTHONPATH=str(HERE), RAYON_NUM_THREADS="1", RAY_USAGE_STATS_ENABLED="0")
+    with tempfile.TemporaryDirectory(prefix="pairdp-engines-") as folder:
+        table = Table(told.inside or Path(folder), told.rows)
+        report((results_of_ray if told.inside else results)(table, told.rounds), told.json)
+
+
+def report(results: Iterator[dict[str, Any]], as_json: bool) -> None:
+    """Print results as they come."""
     found = []
-    if not (told.json or told.inside):
-        packages = ", ".join(f"{name} {version(name)}" for name in ("ray", "distributed", "numpy"))
-        print(f"{os.cpu_count()} processors, {packages}; load {os.getloadavg()[0]:.1f} before")
-        print(f"{'engine':8} {'workers':>7} {'rows':>9}  {'what':18} {'median ms':>9} {'p90 ms':>9}")
-    for one in measure("ray", ray(), told.rows, told.rounds) if told.inside else results(told.rows, told.rounds):
+    if not as_json:
+        packages = ", ".join(f"{name} {version(name)}" for name in ("ray", "distributed"))
+        print(f"{os.cpu_count()} processors, {packages}; load {os.getloadavg()[0]:.1f} before\n")
+        print("| engine | workers | rows | what | median ms | 90 % within |\n|---|---|---|---|---|---|")
+    for one in results:
         found.append(one)
-        if told.json:
+        if as_json:
             print(json.dumps(one), flush=True)
         else:
-            p90 = one.get("p90_ms", "")
-            line = f"{one['engine']:8} {one['workers']:>7} {one['rows']:>9}  {one['what']:18} {one['median_ms']:>9} {p90:>9}"
-            print(line, flush=True)
-    if not told.json:
+            cells = (one.get(name, "") for name in ("engine", "workers", "rows", "what", "median_ms", "p90_ms"))
+            print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
+    if not as_json:
         print(f"\nload {os.getloadavg()[0]:.1f} after; python3 bench/simulate_cluster.py {simulation_options(found)}")
 
 

@@ -9,9 +9,22 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from engine_trials import PARTS, Faulty, Sums, expected, holder, loads, soon, train, write_parts
+from engine_trials import (
+    PARTS,
+    Sums,
+    Table,
+    Trial,
+    expected,
+    faults,
+    holder,
+    loads,
+    public_facts,
+    soon,
+    train,
+    write_parts,
+)
 
-from pairdp.engines import WorkerFailed, connect
+from pairdp.engines import Kernel, WorkerFailed, connect
 from pairdp.engines.frames import receive, send
 from pairdp.engines.hold import Hold, merged, shares
 
@@ -23,7 +36,7 @@ def parts(tmp_path):
 
 @pytest.mark.parametrize("workers", [1, 3, 20])
 def test_any_number_of_processes_trains_the_same_model(parts, tmp_path, workers):
-    with connect(f"local:{workers}", parts, Sums()) as engine:
+    with connect(f"local:{workers}", parts, Trial(Sums(), tmp_path)) as engine:
         assert len(engine.processes) == min(workers, PARTS)
         assert train(engine.ask) == expected(parts)
     assert len(loads(tmp_path)) == PARTS
@@ -32,9 +45,9 @@ def test_any_number_of_processes_trains_the_same_model(parts, tmp_path, workers)
 def test_a_killed_process_is_started_again_and_asked_again(parts, tmp_path):
     def kill(step):
         if step in (3, 9):
-            soon(lambda: os.kill(holder(tmp_path, 0), signal.SIGKILL))
+            soon(lambda: os.kill(holder(tmp_path, parts[0]), signal.SIGKILL))
 
-    with connect("local:2", parts, Sums()) as engine:
+    with connect("local:2", parts, Trial(Sums(), tmp_path)) as engine:
         first = engine.processes[0]
         assert train(engine.ask, kill) == expected(parts)
         assert engine.processes[0] != first
@@ -42,15 +55,40 @@ def test_a_killed_process_is_started_again_and_asked_again(parts, tmp_path):
     assert len(loads(tmp_path)) == PARTS + 2 * PARTS // 2
 
 
-def test_hundreds_of_failures_change_nothing(parts, tmp_path):
-    faults = tmp_path / "faults"
-    faults.mkdir()
-    with connect("local:2", parts, Faulty(faults, errors=700, deaths=25)) as engine:
-        assert train(engine.ask, steps=40) == expected(parts, steps=40)
-    injected = [file.suffix for file in faults.iterdir()]
-    assert len(injected) >= 200
-    assert injected.count(".death") >= 5
-    assert injected.count(".again") >= 5
+def test_hundreds_of_failures_change_nothing(tmp_path):
+    table = Table(tmp_path)
+    with connect("local:2", table.parts, Trial(Kernel(), tmp_path, errors=700, deaths=25)) as engine:
+        assert table.rehearse(engine.ask) == table.rehearse(None)
+    assert len(faults(tmp_path)) >= 200
+    assert faults(tmp_path).count(".death") >= 3
+    assert faults(tmp_path).count(".again") >= 5
+
+
+def test_failures_ask_for_nothing_more_and_change_no_certificate(tmp_path):
+    """Releases, noise and every other public fact are those of an undisturbed run; the noise itself is fresh."""
+    table = Table(tmp_path)
+    calm, asked = table.fit("local:2")
+    stormy, asked_again = table.fit("local:2", Trial(Kernel(), tmp_path, errors=700, deaths=15))
+    assert len(faults(tmp_path)) >= 100
+    assert asked == asked_again
+    assert public_facts(calm.certificate_) == public_facts(stormy.certificate_)
+    assert calm.verify()
+    assert stormy.verify()
+    assert calm.coef_.tolist() != stormy.coef_.tolist()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_the_core_finds_what_it_finds_in_one_place(tmp_path, workers):
+    table = Table(tmp_path)
+    with connect(f"local:{workers}", table.parts) as engine:
+        assert table.rehearse(engine.ask) == table.rehearse(None)
+
+
+def test_the_core_refuses_files_by_place_and_never_by_value(tmp_path, capfd):
+    with pytest.raises(ValueError, match=r"9\.csv.*line 2") as error:
+        connect("local:2", Table(tmp_path).refused(tmp_path))
+    assert type(error.value) is ValueError
+    assert "1815" not in str(error.value) + "".join(capfd.readouterr())
 
 
 def test_a_refusal_arrives_as_it_was_and_the_first_part_speaks(parts):
@@ -215,7 +253,7 @@ def fake_ray(monkeypatch):
 def test_a_ray_cluster_that_asks_for_no_token_never_loads_a_record(fake_ray, parts, tmp_path):
     ray = fake_ray(False, 0)
     with pytest.raises(PermissionError, match="this cluster does not ask for one"):
-        connect("ray:auto", parts, Sums())
+        connect("ray:auto", parts, Trial(Sums(), tmp_path))
     assert not (tmp_path / "loads.log").exists()
     assert (ray.running, ray.initialised) == (0, [])
 

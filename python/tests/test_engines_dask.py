@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from engine_trials import PARTS, Faulty, Sums, expected, holder, loads, soon, train, write_parts
+from engine_trials import PARTS, Sums, Table, Trial, expected, faults, holder, loads, soon, train, write_parts
 
-from pairdp.engines import WorkerFailed, connect
+from pairdp.engines import Kernel, WorkerFailed, connect
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 HERE = Path(__file__).parent
@@ -64,7 +64,7 @@ def end(process):
 
 
 def test_dask_trains_the_same_model(cluster, parts, tmp_path):
-    with connect(cluster[0], parts, Sums()) as engine:
+    with connect(cluster[0], parts, Trial(Sums(), tmp_path)) as engine:
         assert train(engine.ask) == expected(parts)
     # Two workers hold a half each, and nothing is loaded twice.
     assert len(loads(tmp_path)) == PARTS
@@ -85,7 +85,7 @@ def test_above_the_fan_in_workers_merge(cluster, parts, monkeypatch):
 
 
 def test_one_worker_is_enough(cluster, parts, tmp_path):
-    with connect(f"{cluster[0]}?workers=1", parts, Sums()) as engine:
+    with connect(f"{cluster[0]}?workers=1", parts, Trial(Sums(), tmp_path)) as engine:
         assert train(engine.ask, steps=3) == expected(parts, steps=3)
     assert len({process for process, _ in loads(tmp_path)}) == 1
 
@@ -102,20 +102,18 @@ def test_refusals_and_errors_arrive_as_everywhere(cluster, parts):
             engine.ask(b"leak")
 
 
-def test_hundreds_of_failures_change_nothing(cluster, parts, tmp_path):
-    faults = tmp_path / "faults"
-    faults.mkdir()
-    with connect(cluster[0], parts, Faulty(faults, errors=800, deaths=10)) as engine:
-        assert train(engine.ask) == expected(parts)
-    injected = [file.suffix for file in faults.iterdir()]
-    assert len(injected) >= 200
-    assert injected.count(".death") >= 2
+def test_hundreds_of_failures_change_nothing(cluster, tmp_path):
+    table = Table(tmp_path)
+    with connect(cluster[0], table.parts, Trial(Kernel(), tmp_path, errors=800, deaths=10)) as engine:
+        assert table.rehearse(engine.ask) == table.rehearse(None)
+    assert len(faults(tmp_path)) >= 200
+    assert faults(tmp_path).count(".death") >= 1
 
 
 def test_holds_go_back_to_a_worker_that_came_back(cluster, parts, tmp_path, monkeypatch):
     monkeypatch.setattr("pairdp.engines._dask.SPREAD_EVERY", 5)
-    with connect(cluster[0], parts, Sums()) as engine:
-        os.kill(holder(tmp_path, 0), signal.SIGKILL)
+    with connect(cluster[0], parts, Trial(Sums(), tmp_path)) as engine:
+        os.kill(holder(tmp_path, parts[0]), signal.SIGKILL)
         engine.ask(bytes(40))
         engine._client.wait_for_workers(2, timeout=60)
         train(engine.ask, steps=10)
@@ -128,11 +126,11 @@ def test_the_loss_of_a_worker_and_of_a_machine_changes_nothing(cluster, parts, t
 
     def kill(step):
         if step == 5:
-            soon(lambda: os.kill(holder(tmp_path, 0), signal.SIGKILL))
+            soon(lambda: os.kill(holder(tmp_path, parts[0]), signal.SIGKILL))
         if step == 15:
             soon(lambda: end(started[-1]))
 
-    with connect(address, parts, Sums()) as engine:
+    with connect(address, parts, Trial(Sums(), tmp_path)) as engine:
         assert train(engine.ask, kill) == expected(parts)
     assert len(loads(tmp_path)) >= PARTS + PARTS // 2
-    assert holder(tmp_path, 0) == holder(tmp_path, PARTS - 1)
+    assert holder(tmp_path, parts[0]) == holder(tmp_path, parts[-1])

@@ -21,9 +21,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from engine_trials import PARTS, Faulty, Sums, expected, holder, loads, soon, train, write_parts
+from engine_trials import PARTS, Sums, Table, Trial, expected, faults, holder, loads, soon, train, write_parts
 
-from pairdp.engines import WorkerFailed, connect
+from pairdp.engines import Kernel, WorkerFailed, connect
 
 if find_spec("ray") is None:
     pytest.skip("Ray is not installed", allow_module_level=True)
@@ -127,7 +127,7 @@ def address(nodes):
 def test_ray_trains_the_same_model_and_warns_of_nothing(address, parts, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        engine = connect(address, parts, Sums())
+        engine = connect(address, parts, Trial(Sums(), tmp_path))
     with engine:
         assert train(engine.ask) == expected(parts)
     # One actor for each CPU, and nothing is loaded twice.
@@ -156,14 +156,12 @@ def test_refusals_and_errors_arrive_as_everywhere(address, parts):
 
 
 @inside
-def test_hundreds_of_failures_change_nothing(address, parts, tmp_path):
-    faults = tmp_path / "faults"
-    faults.mkdir()
-    with connect(f"{address}?workers=2", parts, Faulty(faults, errors=800, deaths=10)) as engine:
-        assert train(engine.ask) == expected(parts)
-    injected = [file.suffix for file in faults.iterdir()]
-    assert len(injected) >= 200
-    assert injected.count(".death") >= 2
+def test_hundreds_of_failures_change_nothing(address, tmp_path):
+    table = Table(tmp_path)
+    with connect(f"{address}?workers=2", table.parts, Trial(Kernel(), tmp_path, errors=800, deaths=10)) as engine:
+        assert table.rehearse(engine.ask) == table.rehearse(None)
+    assert len(faults(tmp_path)) >= 200
+    assert faults(tmp_path).count(".death") >= 1
 
 
 @inside
@@ -174,13 +172,13 @@ def test_the_loss_of_a_worker_and_of_a_node_changes_nothing(address, nodes, part
 
     def kill(step):
         if step == 5:
-            soon(lambda: os.kill(holder(tmp_path, 0), signal.SIGKILL))
+            soon(lambda: os.kill(holder(tmp_path, parts[0]), signal.SIGKILL))
         if step == 15:
-            workers = {holder(tmp_path, part) for part in range(PARTS)}
+            workers = {holder(tmp_path, part) for part in parts}
             lost.update(worker for worker in workers if parent(worker) == nodes)
             soon(lambda: [os.kill(process, signal.SIGKILL) for process in (nodes, *lost)])
 
-    with connect(f"{address}?workers=2", parts, Sums()) as engine:
+    with connect(f"{address}?workers=2", parts, Trial(Sums(), tmp_path)) as engine:
         assert train(engine.ask, kill) == expected(parts)
     # One half for each worker that was lost.
     assert lost

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from engine_trials import Table
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -41,6 +42,14 @@ def test_the_guide(capsys, tmp_path, monkeypatch):
     accuracy, verified = capsys.readouterr().out.split()[:2]
     assert float(accuracy) > 0.85
     assert verified == "True"
+
+
+def test_clusters(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Table(tmp_path).data.rename("stays")
+    (tmp_path / "schema.toml").rename("stays.schema.toml")
+    run(ROOT / "docs" / "clusters.md")
+    assert capsys.readouterr().out.startswith("True {'epsilon': 1.0")
 
 
 def test_five_minutes(capsys, tmp_path, monkeypatch):

@@ -50,11 +50,15 @@ class DaskEngine(Engine):
             state_of(reply)
 
     def _workers(self) -> list[str]:
-        return list(self._client.scheduler_info(n_workers=-1)["workers"])
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        self._threads = min((worker["nthreads"] for worker in workers.values()), default=1)
+        return list(workers)
 
     def _hold(self, share: Sequence[str], home: str) -> Any:
         # If its home dies, any other worker will do.
-        return self._client.submit(Hold, self._kernel, share, workers=[home], allow_other_workers=True, pure=False)
+        return self._client.submit(
+            Hold, self._kernel, share, self._threads, workers=[home], allow_other_workers=True, pure=False
+        )
 
     def ask(self, question: bytes) -> bytes:
         if not self._holds:

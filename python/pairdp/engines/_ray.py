@@ -34,19 +34,21 @@ class RayEngine(Engine):
         if self._attached:
             ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         try:
-            self._start(parts, workers or int(ray.cluster_resources().get("CPU", 0)))
+            self._start(parts, workers, int(ray.cluster_resources().get("CPU", 0)))
         except BaseException:
             self.close()
             raise
 
-    def _start(self, parts: Sequence[str], workers: int) -> None:
-        if workers < 1:
+    def _start(self, parts: Sequence[str], workers: int | None, cpus: int) -> None:
+        if cpus < 1:
             raise ValueError("the Ray cluster has no CPUs")
         # Half a CPU each, so that half of the nodes can take over what the others held.
         options = {"num_cpus": 0.5, "max_restarts": -1, "max_task_retries": -1, "scheduling_strategy": "SPREAD"}
         actor = self._ray.remote(**options)(_Worker)
         self._merge = self._ray.remote(num_cpus=0, max_retries=-1)(_merge)
-        self._workers = [actor.remote(self._kernel, share) for share in shares(parts, workers)]
+        split = shares(parts, workers or cpus)
+        threads = max(1, cpus // len(split))
+        self._workers = [actor.remote(self._kernel, share, threads) for share in split]
         surroundings = self._ray.get([worker.surroundings.remote() for worker in self._workers])
         if not all(token for token, _ in surroundings):
             raise PermissionError(f"{NO_TOKEN}; this cluster does not ask for one")

@@ -7,6 +7,7 @@ that is computed twice would be a second release.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -71,12 +72,12 @@ class Hold:
     to disk, never moves or writes a record.
     """
 
-    def __init__(self, kernel: KernelLike, parts: Sequence[str]) -> None:
-        self._recipe = (kernel, tuple(parts))
+    def __init__(self, kernel: KernelLike, parts: Sequence[str], threads: int = 1) -> None:
+        self._recipe = (kernel, tuple(parts), threads)
         self._loaded: list[Any] = []
         self._one_at_a_time = Lock()
 
-    def __reduce__(self) -> tuple[type[Hold], tuple[KernelLike, tuple[str, ...]]]:
+    def __reduce__(self) -> tuple[type[Hold], tuple[KernelLike, tuple[str, ...], int]]:
         return Hold, self._recipe
 
     def ready(self) -> Reply:
@@ -92,7 +93,9 @@ class Hold:
         return merged(kernel, (attempt(partial(kernel.partial, part, question)) for part in self._loaded))
 
     def _load(self) -> bytes:
-        kernel, parts = self._recipe
+        kernel, parts, threads = self._recipe
+        # The core would use all processors in every worker. It looks here once, when it first computes.
+        os.environ.setdefault("RAYON_NUM_THREADS", str(threads))
         with self._one_at_a_time:
             for part in parts[len(self._loaded) :]:
                 self._loaded.append(kernel.load(part))
@@ -115,8 +118,8 @@ def attempt(work: Callable[[], bytes]) -> Reply:
             if type(error) is ValueError:
                 return REFUSED, str(error).encode()
             kind = type(error).__name__
-            if isinstance(error, OSError) and error.strerror:
-                kind += f", {error.strerror}"
+            if isinstance(error, OSError) and error.errno:
+                kind += f", {os.strerror(error.errno)}"
         time.sleep(pause)
     return FAILED, kind.encode()
 

@@ -59,7 +59,6 @@ class LocalEngine(Engine):
 class _Worker:
     def __init__(self, kernel: KernelLike, parts: Sequence[str], workers: int) -> None:
         self._kernel, self._parts = pickle.dumps(kernel), json.dumps(list(parts)).encode()
-        # The core would use all processors in every worker.
         threads = max(1, (os.cpu_count() or 1) // workers)
         self._environment = {"RAYON_NUM_THREADS": str(threads), **os.environ}
         self._start()
