@@ -1,19 +1,17 @@
 """What the tests of all engines share: a small exact kernel, faults to inject, and training runs.
 
-Workers import this module too.
+Workers import this module too, so scikit-learn, which takes long, is imported where it is needed.
 """
 
 import hashlib
 import json
 import os
 import signal
-import threading
 from pathlib import Path
 
 import numpy as np
 
-from pairdp import PrivateRanker, _core
-from pairdp._base import settings_text
+from pairdp import _core
 from pairdp.engines import Kernel, connect
 
 FEATURES = 5
@@ -105,11 +103,6 @@ def holder(folder, part):
     return int([process for process, name in loads(folder) if name == name_of(part)][-1])
 
 
-def soon(work):
-    """Do something while the next question is being answered."""
-    threading.Timer(0.002, work).start()
-
-
 def write_parts(folder):
     """Write a table for `Sums` as so many files, and return what their parts are called."""
     rng = np.random.default_rng(7)
@@ -168,6 +161,8 @@ range = [0, 10]
 """
 
     def __init__(self, folder):
+        from pairdp._base import settings_text
+
         rng = np.random.default_rng(5)
         self.data, self.schema = folder / "table", folder / "schema.toml"
         self.data.mkdir()
@@ -187,6 +182,8 @@ range = [0, 10]
 
     def fit(self, address, kernel=None):
         """Return a certified ranker, and the number of questions that it took."""
+        from pairdp import PrivateRanker
+
         engine = Counting(connect(address, self.parts, kernel or Kernel()))
         ranker = PrivateRanker(epsilon=1.0, delta=1e-6, algorithm="noisy-gd", options={"steps": STEPS})
         return ranker.fit_partitions(self.data, self.schema, engine), engine.asked

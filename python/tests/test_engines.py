@@ -19,7 +19,6 @@ from engine_trials import (
     holder,
     loads,
     public_facts,
-    soon,
     train,
     write_parts,
 )
@@ -45,7 +44,7 @@ def test_any_number_of_processes_trains_the_same_model(parts, tmp_path, workers)
 def test_a_killed_process_is_started_again_and_asked_again(parts, tmp_path):
     def kill(step):
         if step in (3, 9):
-            soon(lambda: os.kill(holder(tmp_path, parts[0]), signal.SIGKILL))
+            os.kill(holder(tmp_path, parts[0]), signal.SIGKILL)
 
     with connect("local:2", parts, Trial(Sums(), tmp_path)) as engine:
         first = engine.processes[0]

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from engine_trials import PARTS, Sums, Table, Trial, expected, faults, holder, loads, soon, train, write_parts
+from engine_trials import PARTS, Sums, Table, Trial, expected, faults, holder, loads, train, write_parts
 
 from pairdp.engines import Kernel, WorkerFailed, connect
 
@@ -126,9 +126,9 @@ def test_the_loss_of_a_worker_and_of_a_machine_changes_nothing(cluster, parts, t
 
     def kill(step):
         if step == 5:
-            soon(lambda: os.kill(holder(tmp_path, parts[0]), signal.SIGKILL))
+            os.kill(holder(tmp_path, parts[0]), signal.SIGKILL)
         if step == 15:
-            soon(lambda: end(started[-1]))
+            end(started[-1])
 
     with connect(address, parts, Trial(Sums(), tmp_path)) as engine:
         assert train(engine.ask, kill) == expected(parts)

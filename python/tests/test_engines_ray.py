@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from engine_trials import PARTS, Sums, Table, Trial, expected, faults, holder, loads, soon, train, write_parts
+from engine_trials import PARTS, Sums, Table, Trial, expected, faults, holder, loads, train, write_parts
 
 from pairdp.engines import Kernel, WorkerFailed, connect
 
@@ -172,11 +172,12 @@ def test_the_loss_of_a_worker_and_of_a_node_changes_nothing(address, nodes, part
 
     def kill(step):
         if step == 5:
-            soon(lambda: os.kill(holder(tmp_path, parts[0]), signal.SIGKILL))
+            os.kill(holder(tmp_path, parts[0]), signal.SIGKILL)
         if step == 15:
             workers = {holder(tmp_path, part) for part in parts}
             lost.update(worker for worker in workers if parent(worker) == nodes)
-            soon(lambda: [os.kill(process, signal.SIGKILL) for process in (nodes, *lost)])
+            for process in (nodes, *lost):
+                os.kill(process, signal.SIGKILL)
 
     with connect(f"{address}?workers=2", parts, Trial(Sums(), tmp_path)) as engine:
         assert train(engine.ask, kill) == expected(parts)
