@@ -23,6 +23,7 @@ from engine_trials import (
     write_parts,
 )
 
+import pairdp
 from pairdp.engines import Kernel, WorkerFailed, connect
 from pairdp.engines.frames import receive, send
 from pairdp.engines.hold import Hold, merged, shares
@@ -125,10 +126,16 @@ def test_what_travels_is_the_recipe_and_never_a_record(parts):
 
     hold = Hold(Sums(), parts[:1])
     before = pickle.dumps(hold)
-    assert hold.ready() == (b"S", b"")
+    assert hold.ready() == (b"S", pairdp.__version__.encode())
     assert pickle.dumps(hold) == before
     question = bytes(40)
     assert pickle.loads(before).reply(question) == hold.reply(question)
+
+
+def test_workers_of_another_version_are_refused(parts, monkeypatch):
+    monkeypatch.setattr("pairdp.engines.hold.__version__", "0.0.1")
+    with pytest.raises(ValueError, match=r"a worker has pairdp .* and the driver 0\.0\.1"):
+        connect("local:2", parts, Sums())
 
 
 def test_workers_leave_with_the_program_that_started_them(parts):

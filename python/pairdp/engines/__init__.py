@@ -43,17 +43,6 @@ def connect(address: Any, parts: Sequence[str], kernel: KernelLike | None = None
     -------
     Engine
         A context manager that answers questions.
-
-    Examples
-    --------
-    >>> from pairdp.engines import connect
-    >>> class Count:
-    ...     def load(self, part):
-    ...         return len(part)
-    ...     def partial(self, part, question):
-    ...         return part.to_bytes(8, "little")
-    ...     def merge(self, a, b):
-    ...         return (int.from_bytes(a, "little") + int.from_bytes(b, "little")).to_bytes(8, "little")
     """
     if hasattr(address, "ask"):
         engine: Engine = address

@@ -7,7 +7,7 @@ from itertools import cycle
 from typing import Any
 
 from ._base import Engine
-from .hold import FAN_IN, LOSSES, Hold, KernelLike, Reply, WorkerFailed, merged, shares, state_of
+from .hold import FAN_IN, LOSSES, Hold, KernelLike, Reply, WorkerFailed, check_ready, merged, shares, state_of
 
 # How many questions to wait before looking whether holds should move.
 SPREAD_EVERY = 64
@@ -47,7 +47,7 @@ class DaskEngine(Engine):
         self._shares = shares(parts, workers or len(self._known))
         self._holds = [self._hold(share, home) for share, home in zip(self._shares, cycle(self._known), strict=False)]
         for reply in self._insist(lambda: self._each(Hold.ready)):
-            state_of(reply)
+            check_ready(reply)
 
     def _workers(self) -> list[str]:
         workers = self._client.scheduler_info(n_workers=-1)["workers"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._base import Engine
-from .hold import FAN_IN, Hold, KernelLike, Reply, merged, shares, state_of
+from .hold import FAN_IN, Hold, KernelLike, Reply, check_ready, merged, shares, state_of
 
 NO_TOKEN = (
     "Ray runs the code of anyone who can reach its ports, so pairdp uses only clusters that ask for a token: start "
@@ -59,7 +59,7 @@ class RayEngine(Engine):
                 stacklevel=4,
             )
         for reply in self._ray.get([worker.ready.remote() for worker in self._workers]):
-            state_of(reply)
+            check_ready(reply)
 
     def ask(self, question: bytes) -> bytes:
         if not self._workers:

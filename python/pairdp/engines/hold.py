@@ -15,13 +15,15 @@ from importlib import import_module
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
+from .._core import __version__
+
 Item = TypeVar("Item")
 
 # A tag and a body. States are merged; the body of a refusal is its message, that of a failure says what kind it was.
 Reply = tuple[bytes, bytes]
 STATE, REFUSED, FAILED = b"S", b"E", b"F"
 
-# How long to wait after a failure of a worker's own, such as a file that cannot be read right now, in seconds.
+# How long to wait before each attempt, in seconds: a file that cannot be read right now may be readable soon.
 PAUSES = (0.0, 0.1, 0.5)
 # How often in a row a worker may be lost over one question before the engine gives up.
 LOSSES = 8
@@ -81,7 +83,7 @@ class Hold:
         return Hold, self._recipe
 
     def ready(self) -> Reply:
-        """Load what is not loaded yet; the state of this reply is empty."""
+        """Load what is not loaded yet; the body of this reply is the version of the package here."""
         return attempt(self._load)
 
     def reply(self, question: bytes) -> Reply:
@@ -99,7 +101,7 @@ class Hold:
         with self._one_at_a_time:
             for part in parts[len(self._loaded) :]:
                 self._loaded.append(kernel.load(part))
-        return b""
+        return __version__.encode()
 
 
 def attempt(work: Callable[[], bytes]) -> Reply:
@@ -110,6 +112,7 @@ def attempt(work: Callable[[], bytes]) -> Reply:
     """
     kind = ""
     for pause in PAUSES:
+        time.sleep(pause)
         try:
             return STATE, work()
         except (KeyboardInterrupt, SystemExit):
@@ -120,7 +123,6 @@ def attempt(work: Callable[[], bytes]) -> Reply:
             kind = type(error).__name__
             if isinstance(error, OSError) and error.errno:
                 kind += f", {os.strerror(error.errno)}"
-        time.sleep(pause)
     return FAILED, kind.encode()
 
 
@@ -144,6 +146,13 @@ def state_of(reply: Reply) -> bytes:
     if tag == FAILED:
         raise WorkerFailed(f"a worker failed {len(PAUSES)} times in a row ({body.decode()})")
     return body
+
+
+def check_ready(reply: Reply) -> None:
+    """Raise what went wrong, if anything: sums of another version may be other sums than the noise was made for."""
+    theirs = state_of(reply).decode()
+    if theirs != __version__:
+        raise ValueError(f"a worker has pairdp {theirs} and the driver {__version__}: install one version everywhere")
 
 
 def shares(items: Sequence[Item], workers: int) -> list[Sequence[Item]]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ._base import Engine
 from .frames import KERNEL, PARTS, QUESTION, READY, receive, send
-from .hold import LOSSES, STATE, KernelLike, Reply, WorkerFailed, merged, shares, state_of
+from .hold import LOSSES, STATE, KernelLike, Reply, WorkerFailed, check_ready, merged, shares, state_of
 
 # The child finds what we find, without importing the program's main module again as `multiprocessing` would.
 PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from pairdp.engines.worker import run; run()"
@@ -27,7 +27,7 @@ class LocalEngine(Engine):
         self._workers = [_Worker(kernel, share, len(split)) for share in split]
         try:
             for worker in self._workers:
-                state_of(worker.ready())
+                check_ready(worker.ready())
         except BaseException:
             self.close()
             raise
