@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -159,8 +161,6 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def gone(process):
-    import time
-
     for _ in range(100):
         try:
             # A zombie is gone, too; who collects it is not our business.
@@ -180,6 +180,22 @@ def test_a_closed_engine_says_so(parts):
     with pytest.raises(ValueError, match="the engine is closed"):
         engine.ask(bytes(40))
     assert connect(engine, ()) is engine
+
+
+def test_closing_in_another_thread_ends_a_question_and_starts_nothing_again(parts):
+    engine = connect("local:2", parts, Slow())
+    workers = engine._workers
+    timer = threading.Timer(0.5, engine.close)
+    timer.start()
+    with pytest.raises(WorkerFailed, match="the engine was closed"):
+        engine.ask(bytes(40))
+    timer.join()
+    assert all(worker.process.poll() is not None for worker in workers)
+
+
+class Slow(Sums):
+    def partial(self, part, question):
+        time.sleep(60)
 
 
 @pytest.mark.parametrize(

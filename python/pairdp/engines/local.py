@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
+from threading import Lock
 
 from ._base import Engine
 from .frames import KERNEL, PARTS, QUESTION, READY, receive, send
@@ -61,6 +62,8 @@ class _Worker:
         self._kernel, self._parts = pickle.dumps(kernel), json.dumps(list(parts)).encode()
         threads = max(1, (os.cpu_count() or 1) // workers)
         self._environment = {"RAYON_NUM_THREADS": str(threads), **os.environ}
+        # Training asks in a thread of its own, and Ctrl-C closes the engine in another.
+        self._changing, self._closed = Lock(), False
         self._start()
 
     def _start(self) -> None:
@@ -93,26 +96,38 @@ class _Worker:
                     if question is None:
                         return loaded
                 return self._receive()
-            except (EOFError, OSError):
-                self.stop()
-                self._start()
+            except (EOFError, OSError, ValueError):  # The last is for a pipe that was closed here.
+                self._restart()
                 if question is not None:
                     self.put(question)
         raise WorkerFailed(f"a worker process died {LOSSES} times over one question; is there too little memory?")
+
+    def _restart(self) -> None:
+        with self._changing:
+            if self._closed:
+                raise WorkerFailed("the engine was closed")
+            self._end()
+            self._start()
+
+    def stop(self) -> None:
+        """End the process for good."""
+        with self._changing:
+            self._closed = True
+            self._end()
 
     def _send(self, tag: bytes, body: bytes) -> None:
         assert self.process.stdin is not None
         try:
             send(self.process.stdin, tag, body)
-        except OSError:
-            pass  # It is dead, which is noticed when its answer is read.
+        except (OSError, ValueError):
+            pass  # It is dead or closed, which is noticed when its answer is read.
 
     def _receive(self) -> Reply:
         assert self.process.stdout is not None
         tag, body = receive(self.process.stdout)
         return (STATE if tag == READY else tag), body
 
-    def stop(self) -> None:
+    def _end(self) -> None:
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
