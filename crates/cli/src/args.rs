@@ -8,6 +8,7 @@ pub(crate) use budget::{Adjacency, Budget, BudgetCommand, LedgerFile, Spending};
 pub(crate) use evidence::{Audit, Influence, Reproduce, Stability};
 pub(crate) use tuning::Tuning;
 
+use crate::engine::Address;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -79,6 +80,9 @@ pub(crate) enum Command {
     Influence(Influence),
     /// Rerun the tables and figures of the papers, beside what they print
     Reproduce(Reproduce),
+    /// Hold parts of a table and answer questions about them: what `train --engine local:N` starts
+    #[command(hide = true)]
+    Worker,
 }
 
 #[derive(Args)]
@@ -123,7 +127,8 @@ Examples:
   pairdp train cohort.csv --epsilon 1 --delta 1e-6 --out model.json
   pairdp train cohort.csv --epsilon 0.3 --delta 1e-6 --ledger clinic.ledger --dataset stays-2026")]
 pub(crate) struct Train {
-    /// Table: .csv or .parquet with a header, .svm or .libsvm; text may be packed as .gz
+    /// Table: .csv or .parquet with a header, .svm or .libsvm; text may be packed as .gz. Or a folder of such files, or a
+    /// pattern such as 'parts/*.parquet'
     pub(crate) data: PathBuf,
     /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
     #[arg(long, value_name = "FILE")]
@@ -137,6 +142,10 @@ pub(crate) struct Train {
     /// Model file to write
     #[arg(long, value_name = "FILE", default_value = "model.json")]
     pub(crate) out: PathBuf,
+    /// Who holds the table's files and adds up: local:N for N processes, ray:auto, ray:HOST:PORT, ray://HOST:PORT or
+    /// dask://HOST:PORT for a running cluster; the model is the same
+    #[arg(long, value_name = "ENGINE", value_parser = Address::parse)]
+    pub(crate) engine: Option<Address>,
     /// Save the public state of the run here, and go on from it if it was interrupted; removed at the end
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,

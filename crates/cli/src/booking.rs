@@ -8,7 +8,6 @@
 use crate::args::{LedgerFile, Spending};
 use crate::failure::Failure;
 use pairdp_accountant::Event;
-use pairdp_data::{DataError, Table};
 use pairdp_ledger::{Cancelled, Cost, Key, Ledger, LedgerError, Reservation};
 use pairdp_units::{Budget, Delta};
 use std::path::Path;
@@ -19,6 +18,8 @@ pub(crate) struct Booking(Option<Booked>);
 struct Booked {
     ledger: Ledger,
     reservation: Reservation,
+    /// Whether nothing was released under it before.
+    fresh: bool,
     /// None if their number is secret.
     records: Option<usize>,
 }
@@ -41,10 +42,12 @@ impl Booking {
         Self(None)
     }
 
-    /// Spends what a run on a table of the data set's public size, or of a public cap on it, costs.
+    /// Spends what a run on a table of the data set's public size, or of a public cap on it, costs. An interrupted run that
+    /// goes on has spent it already.
     pub(crate) fn reserve(
         spending: &Spending,
         cap: Option<usize>,
+        interrupted: Option<&str>,
         purchase: impl FnOnce(usize) -> Result<Purchase, Failure>,
     ) -> Result<Self, Failure> {
         let (Some(path), Some(dataset)) = (&spending.ledger, &spending.dataset) else {
@@ -61,27 +64,42 @@ impl Booking {
         };
         let Purchase { event, sampler_delta, claim, name } = purchase(size)?;
         let cost = Cost::new(event, sampler_delta, claim, name).map_err(failure)?;
-        let reservation = ledger.reserve(dataset, &cost).map_err(failure)?;
-        Ok(Self(Some(Booked { ledger, reservation, records })))
+        let found = interrupted.map(|run| ledger.resume(dataset, run, &cost)).transpose().map_err(failure)?;
+        let (reservation, fresh) = match found.flatten() {
+            Some(reservation) => (reservation, false),
+            None => (ledger.reserve(dataset, &cost).map_err(failure)?, true),
+        };
+        Ok(Self(Some(Booked { ledger, reservation, fresh, records })))
+    }
+
+    /// The run's name.
+    pub(crate) fn run(&self) -> Option<String> {
+        self.0.as_ref().map(|booked| booked.reservation.run().as_str().to_owned())
     }
 
     /// Hands the table on if it is the one that was booked; gives the budget back if not.
-    pub(crate) fn accept(&mut self, path: &Path, table: Result<Table, DataError>) -> Result<Table, Failure> {
-        let Some(Booked { records, .. }) = &self.0 else { return Ok(table?) };
+    pub(crate) fn accept<T>(
+        &mut self,
+        path: &Path,
+        table: Result<T, Failure>,
+        rows: impl Fn(&T) -> usize,
+    ) -> Result<T, Failure> {
+        let Some(Booked { records, .. }) = &self.0 else { return table };
         let refused = match (table, *records) {
             (Ok(table), None) => return Ok(table),
-            (Ok(table), Some(records)) if table.rows == records => return Ok(table),
+            (Ok(table), Some(records)) if rows(&table) == records => return Ok(table),
             (Ok(table), Some(records)) => Failure::refused(
                 format!(
                     "{}: the table has {} records, the ledger says {records}",
                     path.display(),
-                    table.rows
+                    rows(&table)
                 ),
                 "nothing was spent; name the table's own data set, or enter this table as a new one",
             ),
-            (Err(error), _) => error.into(),
+            (Err(refusal), _) => refusal,
         };
-        if let Some(Booked { mut ledger, reservation, .. }) = self.0.take() {
+        // What an interrupted run released stays spent, whatever is wrong with the table now.
+        if let Some(Booked { mut ledger, reservation, fresh: true, .. }) = self.0.take() {
             // If that fails the budget stays spent: too much rather than too little.
             reservation.cancel(&mut ledger, Cancelled::TableRefused).map_err(failure)?;
         }

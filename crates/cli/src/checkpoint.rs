@@ -1,23 +1,45 @@
 //! Checkpoints in a file.
 
+use crate::failure::Failure;
 use pairdp_learn::Store;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// One file, replaced as a whole.
+/// One file, replaced as a whole, and used by one run at a time: two that went on from it would make its next releases twice.
 pub(crate) struct File {
     path: PathBuf,
+    lock: PathBuf,
+    _locked: std::fs::File,
 }
 
 impl File {
-    pub(crate) fn new(path: &Path) -> Self {
-        Self { path: path.to_owned() }
+    /// Takes the checkpoint for this process. The lock ends with the process, however it ends.
+    pub(crate) fn lock(path: &Path) -> Result<Self, Failure> {
+        let mut lock = path.as_os_str().to_owned();
+        lock.push(".lock");
+        let lock = PathBuf::from(lock);
+        let file = std::fs::File::create(&lock).map_err(|error| Failure::write(&lock, &error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { path: path.to_owned(), lock, _locked: file }),
+            Err(std::fs::TryLockError::WouldBlock) => Err(Failure::coded(
+                "checkpoint",
+                format!("{}: another run uses this checkpoint", path.display()),
+                "wait for it, or name another checkpoint",
+            )),
+            Err(std::fs::TryLockError::Error(error)) => Err(Failure::write(&lock, &error)),
+        }
     }
 
     /// Forgets the checkpoint of a run that is done. One that cannot be removed does no harm: its mechanism has made all its
     /// releases, and a run that went on from it would write the same model's certificate.
     pub(crate) fn remove(&self) {
         let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.lock);
     }
 }
 

@@ -18,3 +18,4 @@ pub(crate) mod simulate;
 pub(crate) mod stability;
 pub(crate) mod train;
 pub(crate) mod verify;
+pub(crate) mod worker;

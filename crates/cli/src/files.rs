@@ -51,8 +51,11 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where a table's schema is unless told: `cohort.schema.toml` for `cohort.csv` as for `cohort.csv.gz`.
+/// Where a table's schema is unless told: `cohort.schema.toml` for `cohort.csv` as for `cohort.csv.gz`, for a folder `cohort` and for
+/// `cohort/*.parquet`.
 pub(crate) fn schema_beside(data: &Path) -> PathBuf {
+    let pattern = data.file_name().is_some_and(|name| name.to_string_lossy().contains('*'));
+    let data = data.parent().filter(|folder| pattern && !folder.as_os_str().is_empty()).unwrap_or(data);
     let packed = data.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
     let data = if packed { data.with_extension("") } else { data.to_owned() };
     data.with_extension("schema.toml")
@@ -92,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_schema_is_named_after_its_table() {
-        for table in ["d/t.csv", "d/t.csv.gz", "d/t.parquet", "d/t.svm.GZ"] {
+        for table in ["d/t.csv", "d/t.csv.gz", "d/t.parquet", "d/t.svm.GZ", "d/t", "d/t/*.csv"] {
             assert_eq!(schema_beside(Path::new(table)), Path::new("d/t.schema.toml"), "{table}");
         }
     }

@@ -7,6 +7,7 @@ mod args;
 mod booking;
 mod checkpoint;
 mod commands;
+mod engine;
 mod failure;
 mod files;
 mod printer;
@@ -62,5 +63,6 @@ fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
         Command::Influence(arguments) => commands::influence::run(arguments, printer),
         Command::Stability(arguments) => commands::stability::run(arguments, printer),
         Command::Verify(arguments) => commands::verify::run(arguments, printer),
+        Command::Worker => commands::worker::run(),
     }
 }

@@ -48,6 +48,9 @@ struct Checkpoint {
     made: u32,
     iterates: Iterates,
     releases: Vec<GradientRelease>,
+    /// The run's name in a ledger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<String>,
 }
 
 /// Saves checkpoints as a run proceeds, not more often than it is told to.
@@ -56,6 +59,7 @@ pub struct Journal<'a> {
     interval: Duration,
     saved: Option<Instant>,
     resumed: u32,
+    run: Option<String>,
     counter: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
 }
@@ -68,6 +72,7 @@ impl<'a> Journal<'a> {
             interval: Duration::MAX,
             saved: None,
             resumed: 0,
+            run: None,
             counter: Arc::default(),
             stop: Arc::default(),
         }
@@ -100,34 +105,47 @@ impl<'a> Journal<'a> {
         self.resumed
     }
 
+    /// Notes who paid for the run: its name in a ledger.
+    pub fn paid_as(&mut self, run: Option<String>) {
+        self.run = run;
+    }
+
+    /// Who paid for an interrupted run.
+    ///
+    /// # Errors
+    /// [`LearnError`] when the checkpoint cannot be read.
+    pub fn paid(&mut self) -> Result<Option<String>, LearnError> {
+        Ok(self.load()?.and_then(|checkpoint| checkpoint.run))
+    }
+
     /// The public order that an interrupted run followed: the one to plan with, unless another was asked for.
     ///
     /// # Errors
     /// [`LearnError`] when the checkpoint cannot be read.
     pub fn order_seed(&mut self) -> Result<Option<u64>, LearnError> {
+        let Some(checkpoint) = self.load()? else { return Ok(None) };
+        let (_, plan): (Certificate, Plan) =
+            serde_json::from_str(&checkpoint.mechanism).map_err(|_| LearnError::Checkpoint)?;
+        Ok(Some(plan.order().seed))
+    }
+
+    fn load(&mut self) -> Result<Option<Checkpoint>, LearnError> {
         let Some(store) = &mut self.store else {
             return Ok(None);
         };
         let Some(text) = store.load().map_err(LearnError::Store)? else {
             return Ok(None);
         };
-        let checkpoint: Checkpoint = serde_json::from_str(&text).map_err(|_| LearnError::Checkpoint)?;
-        let (_, plan): (Certificate, Plan) =
-            serde_json::from_str(&checkpoint.mechanism).map_err(|_| LearnError::Checkpoint)?;
-        Ok(Some(plan.order().seed))
+        serde_json::from_str(&text).map(Some).map_err(|_| LearnError::Checkpoint)
     }
 
     /// The state to go on from: that of a checkpoint, or the start.
     pub(crate) fn resume<S: Source>(&mut self, curator: &mut Curator<S>) -> Result<Iterates, LearnError> {
         self.saved = Some(Instant::now());
         let start = Iterates::from(&vec![0.0; curator.parameters()]);
-        let Some(store) = &mut self.store else {
+        let Some(checkpoint) = self.load()? else {
             return Ok(start);
         };
-        let Some(text) = store.load().map_err(LearnError::Store)? else {
-            return Ok(start);
-        };
-        let checkpoint: Checkpoint = serde_json::from_str(&text).map_err(|_| LearnError::Checkpoint)?;
         let same = checkpoint.format == FORMAT && checkpoint.mechanism == curator.fingerprint()?;
         if !same || checkpoint.made != checkpoint.iterates.taken() || !checkpoint.iterates.fits(&start) {
             return Err(LearnError::Checkpoint);
@@ -160,6 +178,7 @@ impl<'a> Journal<'a> {
             made: curator.made(),
             iterates: iterates.clone(),
             releases: curator.releases().to_vec(),
+            run: self.run.clone(),
         };
         let text = serde_json::to_string(&checkpoint).map_err(|_| LearnError::Checkpoint)?;
         store.save(&text).map_err(LearnError::Store)?;

@@ -45,7 +45,13 @@ fn files(task: Task, count: usize) -> Files {
     let rows: Vec<String> = (0..ROWS)
         .map(|_| {
             let (a, b, y) = (2.0 * uniform() - 1.0, 10.0 * uniform(), (classes * uniform()).floor());
-            let c = ["u", "v", "w"][(b as usize + usize::from(y > 0.0)) % 3];
+            let c = if b < 3.0 {
+                "u"
+            } else if b < 7.0 - y {
+                "v"
+            } else {
+                "w"
+            };
             format!("{a},{b},{c},{y}")
         })
         .collect();

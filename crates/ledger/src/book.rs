@@ -120,6 +120,12 @@ impl Book {
         self.accounts.iter().map(|(name, account)| (name.as_str(), account))
     }
 
+    /// The open run of a name, if it is about this data set and these releases.
+    pub(crate) fn open_run_of(&self, dataset: &str, name: &str, event: &Event) -> Option<RunId> {
+        let (run, open) = self.open.iter().find(|(run, _)| run.as_str() == name)?;
+        (open.dataset == dataset && open.event == *event).then(|| run.clone())
+    }
+
     /// What an open run reserved.
     pub(crate) fn open_run(&self, run: &RunId) -> Result<&Event, LedgerError> {
         self.open.get(run).map(|open| &open.event).ok_or_else(|| LedgerError::NoOpenRun(run.to_string()))

@@ -100,6 +100,25 @@ impl Ledger {
         Ok(Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run))
     }
 
+    /// The reservation of a run that was interrupted and goes on: open, for this data set and for the very same releases. None
+    /// if there is no such run; the caller then reserves anew.
+    ///
+    /// # Assumptions
+    /// The run goes on from a checkpoint that names it, in one process at a time, and makes no release again that anybody saw.
+    ///
+    /// # Errors
+    /// [`LedgerError`] when the file cannot be read.
+    pub fn resume(
+        &mut self,
+        dataset: &str,
+        run: &str,
+        cost: &Cost,
+    ) -> Result<Option<Reservation>, LedgerError> {
+        self.refresh()?;
+        let run = self.book.open_run_of(dataset, run, &cost.recorded.event);
+        Ok(run.map(|run| Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run)))
+    }
+
     /// Public facts of a data set, before anything is reserved.
     ///
     /// # Errors

@@ -196,13 +196,11 @@ impl Asking {
         Box::new(move |request| {
             Python::attach(|py| {
                 let answer = ask.call1(py, (PyBytes::new(py, request),));
-                answer.and_then(|answer| answer.extract::<Vec<u8>>(py).map_err(Into::into)).map_err(
-                    |raised: PyErr| {
-                        let text = raised.to_string();
-                        *failure.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
-                        text
-                    },
-                )
+                answer.and_then(|answer| answer.extract::<Vec<u8>>(py)).map_err(|raised: PyErr| {
+                    let text = raised.to_string();
+                    *failure.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
+                    text
+                })
             })
         })
     }

@@ -44,7 +44,8 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     let settings = Settings::default();
     let budget = Budget::new(EPSILON, DELTA)?;
     let spending = Spending::default();
-    let run = train::TrainingRun { data: &cohort, schema: &schema, budget, spending: &spending };
+    let run =
+        train::TrainingRun { data: &cohort, schema: &schema, budget, spending: &spending, engine: None };
     let model = run.train(&settings, &mut Journal::none(), printer)?;
     files::write(&model_file, &model.to_json().map_err(|error| Failure::about(&model_file, &error))?)?;
 

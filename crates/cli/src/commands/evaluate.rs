@@ -65,7 +65,7 @@ fn privately(
     // A task without a private measure is refused before anything is spent or opened.
     Evaluation::calibrate(predictor.task, 2, budget)?;
     let mut paid_for = None;
-    let mut booking = Booking::reserve(&arguments.spending, None, |records| {
+    let mut booking = Booking::reserve(&arguments.spending, None, None, |records| {
         let evaluation = Evaluation::calibrate(predictor.task, records, budget)?;
         paid_for = Some(evaluation);
         let (event, sampler_delta) = evaluation.event()?;
@@ -73,7 +73,8 @@ fn privately(
     })?;
     let data = &arguments.data;
     let table = printer.reading(data, &predictor.encoding, LabelUse::Read(label));
-    let table = booking.accept(data, table.and_then(|table| table.require_pairs(data)))?;
+    let table = table.and_then(|table| table.require_pairs(data)).map_err(Failure::from);
+    let table = booking.accept(data, table, |table| table.rows)?;
     let evaluation = match paid_for {
         Some(evaluation) => evaluation,
         None => Evaluation::calibrate(predictor.task, table.rows, budget)?,

@@ -1,11 +1,13 @@
 use crate::args::{Spending, Train};
 use crate::booking::{Booking, Purchase};
 use crate::checkpoint::File;
+use crate::engine::Address;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
-use pairdp_data::{Encoding, LabelKind, LabelUse, Schema, Table, template};
-use pairdp_learn::{Journal, Mechanism, Prepared, PrivateModel, Settings, Task, fit};
+use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table, table_files, template};
+use pairdp_learn::parts::{Found, describe};
+use pairdp_learn::{Journal, Mechanism, Prepared, PrivateModel, Rows, Settings, Task, fit};
 use pairdp_pairwise::Neighbours;
 use pairdp_units::Budget;
 use serde_json::json;
@@ -20,10 +22,10 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     files::check_writable(&arguments.out)?;
     let schema = find_schema(&arguments.data, arguments.schema.as_deref())?;
     let settings = arguments.tuning.settings();
-    let mut file = arguments.checkpoint.as_deref().map(File::new);
     if let Some(path) = &arguments.checkpoint {
         files::check_writable(path)?;
     }
+    let mut file = arguments.checkpoint.as_deref().map(File::lock).transpose()?;
     let interval = Duration::try_from_secs_f64(arguments.checkpoint_every).map_err(|_| {
         Failure::refused(
             format!("checkpoints every {} seconds are not possible", arguments.checkpoint_every),
@@ -34,7 +36,8 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
         Some(file) => Journal::to(file, interval),
         None => Journal::none(),
     };
-    let run = TrainingRun { data: &arguments.data, schema: &schema, budget, spending: &arguments.spending };
+    let (data, spending, engine) = (&arguments.data, &arguments.spending, arguments.engine.as_ref());
+    let run = TrainingRun { data, schema: &schema, budget, spending, engine };
     let model = run.train(&settings, &mut journal, printer)?;
     let resumed = journal.resumed();
     files::write(&arguments.out, &model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?)?;
@@ -102,6 +105,8 @@ pub(crate) struct TrainingRun<'a> {
     pub(crate) schema: &'a Schema,
     pub(crate) budget: Budget,
     pub(crate) spending: &'a Spending,
+    /// Who holds the table, if not this process.
+    pub(crate) engine: Option<&'a Address>,
 }
 
 impl TrainingRun<'_> {
@@ -112,7 +117,7 @@ impl TrainingRun<'_> {
         journal: &mut Journal<'_>,
         printer: &Printer,
     ) -> Result<PrivateModel, Failure> {
-        let Self { data, schema, budget, spending } = *self;
+        let Self { data, schema, budget, spending, .. } = *self;
         check_label(settings.task, schema)?;
         let encoding = Encoding::of(schema);
         let features = encoding.dimension();
@@ -122,7 +127,8 @@ impl TrainingRun<'_> {
         // With a ledger the plan is made, and paid for, before the table is read; without one n comes from the table.
         let mut paid_for = None;
         let cap = settings.max_records;
-        let mut booking = Booking::reserve(spending, cap, |records| {
+        let interrupted = journal.paid()?;
+        let mut booking = Booking::reserve(spending, cap, interrupted.as_deref(), |records| {
             let prepared = settings.prepare(records, features, budget)?;
             let Prepared { problem, plan, budget, columns, .. } = prepared;
             paid_for = Some(prepared);
@@ -130,13 +136,17 @@ impl TrainingRun<'_> {
             let (event, sampler_delta) = mechanism.event()?;
             Ok(Purchase { event, sampler_delta, claim: budget, name: mechanism.name() })
         })?;
-        let table = printer.reading(data, &encoding, LabelUse::Read(schema.label()));
+        journal.paid_as(booking.run());
+        let rows = self.rows(settings.task, &encoding, printer);
         // Where the number of records is secret, too few of them are no error.
-        let table = table.and_then(|table| if cap.is_some() { Ok(table) } else { table.require_pairs(data) });
-        let table = booking.accept(data, table)?;
+        let rows = rows.and_then(|rows| match count(&rows) {
+            0 | 1 if cap.is_none() => Err(DataError::TooFewRecords { path: data.to_owned() }.into()),
+            _ => Ok(rows),
+        });
+        let rows = booking.accept(data, rows, count)?;
         let prepared = match paid_for {
             Some(prepared) => prepared,
-            None => settings.prepare(table.rows, features, budget)?,
+            None => settings.prepare(count(&rows), features, budget)?,
         };
         let label = Some(schema.label().clone());
         // Descents whose results are released count their phases only.
@@ -144,10 +154,30 @@ impl TrainingRun<'_> {
         let steps = (!plan.algorithm().perturbs_output()).then(|| u64::from(plan.steps()));
         let counter = journal.counter();
         let mut model = printer.counting("training", steps, &counter, || {
-            fit(settings.task, prepared, table, encoding, label, journal)
+            fit(settings.task, prepared, rows, encoding, label, journal)
         })?;
         model.run = booking.settle(&model.certificate.event()?)?;
         Ok(model)
+    }
+
+    /// Reads the table, or has an engine read it.
+    fn rows(&self, task: Task, encoding: &Encoding, printer: &Printer) -> Result<Rows, Failure> {
+        let label = self.schema.label();
+        let files = table_files(self.data)?;
+        let engine = match (self.engine, files.as_slice()) {
+            (None, [file]) => return Ok(printer.reading(file, encoding, LabelUse::Read(label))?.into()),
+            (None, _) => &Address::Here,
+            (Some(engine), _) => engine,
+        };
+        let parts = describe(task, &files, encoding, label, engine.workers())?;
+        Ok(Found::count(engine.connect(parts)?)?.into())
+    }
+}
+
+fn count(rows: &Rows) -> usize {
+    match rows {
+        Rows::Here(table) => table.rows,
+        Rows::Parts(found) => found.rows(),
     }
 }
 
@@ -170,7 +200,8 @@ pub(crate) fn find_schema(data: &Path, named: Option<&Path>) -> Result<Schema, F
     if beside.is_file() {
         return Ok(Schema::read(&beside)?);
     }
-    let header = Table::header(data)?;
+    let first = table_files(data)?.into_iter().next().unwrap_or_else(|| data.to_owned());
+    let header = Table::header(&first)?;
     let example = template(header.iter().map(String::as_str)).replace('\n', "\n  ");
     Err(Failure::coded(
         "no-schema",

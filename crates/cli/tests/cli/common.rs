@@ -74,6 +74,18 @@ impl From<Output> for Run {
     }
 }
 
+/// `pairdp` as a terminal starts it: whoever runs tests in the background may have told them, and so their children, to ignore
+/// Ctrl-C.
+pub(crate) fn interruptible() -> Command {
+    let pairdp = env!("CARGO_BIN_EXE_pairdp");
+    if cfg!(target_os = "linux") {
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT", pairdp]);
+        return command;
+    }
+    Command::new(pairdp)
+}
+
 /// The repository's root.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

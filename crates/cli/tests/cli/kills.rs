@@ -1,6 +1,6 @@
 //! Killing `pairdp train --ledger` at any moment: what was started is spent, and the ledger stays sound.
 
-use crate::common::Workplace;
+use crate::common::{Workplace, interruptible};
 use serde_json::Value;
 use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
@@ -34,7 +34,7 @@ impl Drop for Running {
 }
 
 fn start(workplace: &Workplace, table: &str, epsilon: &str, out: &str) -> Running {
-    let child = Command::new(env!("CARGO_BIN_EXE_pairdp"))
+    let child = interruptible()
         .args(["train", table, "--schema", "cohort.schema.toml", "--delta", "1e-6", "--epsilon", epsilon])
         .args(["--ledger", "c.ledger", "--dataset", "stays", "--out", out, "--quiet"])
         .current_dir(workplace.path("").as_path())

@@ -6,6 +6,7 @@ mod account;
 mod budget;
 mod checkpoint;
 mod common;
+mod engines;
 mod evaluate;
 mod evidence;
 mod interrupts;

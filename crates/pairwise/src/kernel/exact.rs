@@ -19,7 +19,7 @@ impl Grid {
     /// For terms of absolute value at most `largest`, give or take a few roundings: the step is between 2⁻⁴⁹ and 2⁻⁴⁸ of it.
     pub(crate) fn for_terms(largest: f64) -> Self {
         // Beyond numbers that anybody means, every term counts as 0: no sum of private numbers at all.
-        if !(largest < 1e300) {
+        if largest.is_nan() || largest >= 1e300 {
             return Self { step: 0.0, magic: f64::INFINITY };
         }
         let exponent = if largest > 1e-290 { largest.log2().ceil() } else { -960.0 };

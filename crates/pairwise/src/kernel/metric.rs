@@ -8,18 +8,20 @@
 //! Σ X_IᵀY plus its transpose. A tile costs two products and its slopes. The table is read where it lies; memory beyond it is
 //! a few tiles and some vectors of length n.
 
+mod slopes;
+
 use super::blocks::{self, Par};
 use super::exact::{self, Fine};
-use super::exponential::exp_of_negative;
 use super::parts::{Mismatch, Share};
 use super::single::same_class;
 use crate::{Element, MetricLoss, Problem, Records};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef};
 use pairdp_units::directed::larger;
-use pulp::{Arch, NullaryFnOnce};
+use pulp::Arch;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use slopes::SetSlopes;
 
 /// Rows of a tile.
 const TILE: usize = 256;
@@ -309,62 +311,6 @@ fn mirror(tile: &mut Mat<f64>, rows: usize) {
             tile[(b, a)] = tile[(a, b)];
         }
     }
-}
-
-/// Replaces a column of products by slopes.
-struct SetSlopes<'a> {
-    loss: MetricLoss,
-    column: &'a mut [f64],
-    norms: &'a [f64],
-    classes: &'a [f64],
-    norm: f64,
-    class: f64,
-    range: (f64, f64),
-}
-
-impl NullaryFnOnce for SetSlopes<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        match self.loss {
-            MetricLoss::Hinge => self.set(hinge_slope),
-            MetricLoss::Logistic => self.set(logistic_slope),
-        }
-    }
-}
-
-impl SetSlopes<'_> {
-    #[inline(always)]
-    fn set(self, slope: impl Fn(f64, bool) -> f64) {
-        let (low, high) = self.range;
-        for ((value, other), other_class) in self.column.iter_mut().zip(self.norms).zip(self.classes) {
-            let slope = slope(self.norm + other - 2.0 * *value, same_class(self.class, *other_class));
-            let slope = if slope > high { high } else { slope };
-            let slope = if slope < low { low } else { slope };
-            // Distances that overflow are no numbers, and count as nothing.
-            *value = if slope.is_nan() { 0.0 } else { slope };
-        }
-    }
-}
-
-#[inline(always)]
-fn hinge_slope(distance: f64, same: bool) -> f64 {
-    let pull = if distance > -1.0 { 1.0 } else { 0.0 };
-    let push = if distance < 1.0 { -1.0 } else { 0.0 };
-    if same { pull } else { push }
-}
-
-/// σ(M − 1), less 1 for two classes, without a branch.
-#[inline(always)]
-fn logistic_slope(distance: f64, same: bool) -> f64 {
-    let z = distance - 1.0;
-    let e = exp_of_negative(-z.abs());
-    let large = 1.0 / (1.0 + e);
-    let small = e * large;
-    let pull = if z > 0.0 { large } else { small };
-    let push = if z > 0.0 { -small } else { -large };
-    if same { pull } else { push }
 }
 
 /// The sum of a column in eight lanes.

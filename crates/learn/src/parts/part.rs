@@ -1,0 +1,160 @@
+//! A worker's side.
+
+use super::{Description, Form, PhaseRows, Reply, Request, UNREADABLE, read, written};
+use crate::LearnError;
+use crate::fit::records;
+use pairdp_data::{LabelUse, Table};
+use pairdp_pairwise::kernel::Par;
+use pairdp_pairwise::kernel::parts::{self, Share, Workspace};
+use pairdp_pairwise::moments::Totals;
+use pairdp_pairwise::{Problem, Records};
+use std::path::Path;
+use std::sync::Mutex;
+
+/// One part of a table, in the memory of a worker.
+pub struct Part {
+    description: Description,
+    held: Mutex<Held>,
+}
+
+/// The rows, as far as they have been needed.
+enum Held {
+    /// As they were read.
+    Rows(Table),
+    /// As they are learned from.
+    Records { form: String, problem: Problem, all: Records, workspace: Workspace },
+    /// The same, divided by phase.
+    Phases { form: String, problem: Problem, layout: PhaseRows, parts: Vec<(Records, Workspace)> },
+    /// While it changes.
+    Nothing,
+}
+
+impl Part {
+    /// Reads a part that [`describe`] described.
+    ///
+    /// # Errors
+    /// [`LearnError::Data`] with file, line and column, never with a value.
+    pub fn load(description: &str) -> Result<Self, LearnError> {
+        let description: Description =
+            serde_json::from_str(description).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
+        let read = |path: &Path| Table::read(path, &description.encoding, LabelUse::Read(&description.label));
+        let mut paths = description.paths.iter();
+        let mut table = read(paths.next().ok_or(LearnError::NoParts)?)?;
+        for path in paths {
+            let more = read(path)?;
+            table.features.extend_from_slice(&more.features);
+            table.targets.extend_from_slice(&more.targets);
+            table.rows += more.rows;
+        }
+        Ok(Self { description, held: Mutex::new(Held::Rows(table)) })
+    }
+
+    /// Answers a request: always in the same way, however often.
+    ///
+    /// # Errors
+    /// [`LearnError::Engine`] for a request of another version or about another table.
+    pub fn answer(&self, request: &[u8]) -> Result<Vec<u8>, LearnError> {
+        let request: Request = read(request)?;
+        let mut held = self.held.lock().map_err(|_| LearnError::Engine("a worker failed before".into()))?;
+        let reply = match request {
+            Request::Rows => {
+                let index = self.description.index;
+                let counts = self.description.share == Share::WHOLE || self.description.share.index == 0;
+                Reply::Rows(counts.then(|| (index, held.rows() as u64)).into_iter().collect())
+            }
+            Request::Ask { form, phase, question } => {
+                *held = std::mem::replace(&mut *held, Held::Nothing).prepared(
+                    form,
+                    phase.as_ref(),
+                    self.description.index,
+                )?;
+                let (problem, records, workspace) = held.asked(phase.as_ref())?;
+                let share = self.description.share;
+                Reply::Answer(parts::answer(problem, records, share, &question, workspace, Par::Parallel)?)
+            }
+            Request::Moments { form, weights, target, kappa } => {
+                *held = std::mem::replace(&mut *held, Held::Nothing).prepared(
+                    form,
+                    None,
+                    self.description.index,
+                )?;
+                let (_, records, _) = held.asked(None)?;
+                let all = records.len();
+                Reply::Moments(Totals::new(weights, kappa, target, records, all, Par::Parallel))
+            }
+        };
+        written(&reply)
+    }
+}
+
+impl Held {
+    fn rows(&self) -> usize {
+        match self {
+            Self::Rows(table) => table.rows,
+            Self::Records { all, .. } => all.len(),
+            Self::Phases { parts, .. } => parts.iter().map(|(records, _)| records.len()).sum(),
+            Self::Nothing => 0,
+        }
+    }
+
+    /// In the form that a request is about. A run has one form, so this happens once.
+    fn prepared(self, wanted: String, phase: Option<&PhaseRows>, part: usize) -> Result<Self, LearnError> {
+        let held = match self {
+            Self::Rows(table) => {
+                let parsed: Form =
+                    serde_json::from_str(&wanted).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
+                let all = records(parsed.problem, table, parsed.feature_bound, parsed.constant)?;
+                Self::Records { form: wanted, problem: parsed.problem, all, workspace: Workspace::default() }
+            }
+            Self::Records { ref form, .. } | Self::Phases { ref form, .. } if *form == wanted => self,
+            Self::Records { .. } | Self::Phases { .. } => {
+                return Err(LearnError::Engine("a worker was asked about two runs".into()));
+            }
+            Self::Nothing => return Err(LearnError::Engine("a worker failed before".into())),
+        };
+        match (held, phase) {
+            (Self::Records { form, problem, all, .. }, Some(layout)) => {
+                let parts =
+                    layout.divide(&all, part).into_iter().map(|records| (records, Workspace::default()));
+                Ok(Self::Phases { form, problem, parts: parts.collect(), layout: layout.clone() })
+            }
+            (held, _) => Ok(held),
+        }
+    }
+
+    fn asked(
+        &mut self,
+        phase: Option<&PhaseRows>,
+    ) -> Result<(Problem, &Records, &mut Workspace), LearnError> {
+        match (self, phase) {
+            (Self::Records { problem, all, workspace, .. }, None) => Ok((*problem, all, workspace)),
+            (Self::Phases { problem, layout, parts, .. }, Some(wanted))
+                if wanted == &(PhaseRows { index: wanted.index, ..layout.clone() }) =>
+            {
+                let (records, workspace) = parts.get_mut(wanted.index).ok_or(parts::Mismatch)?;
+                Ok((*problem, records, workspace))
+            }
+            _ => Err(parts::Mismatch.into()),
+        }
+    }
+}
+
+impl PhaseRows {
+    /// The records of one part by phase. Rows beyond the last phase belong to none.
+    fn divide(&self, records: &Records, part: usize) -> Vec<Records> {
+        let first = self.first.get(part).copied().unwrap_or(0);
+        let here = first..first + records.len() as u64;
+        let order = self.order.permutation(self.records);
+        let mut start = 0;
+        let mut phases = Vec::with_capacity(self.sizes.len());
+        for size in &self.sizes {
+            let stretch = &order[start..(start + size).min(order.len())];
+            let mine = stretch.iter().filter(|row| here.contains(&u64::from(**row)));
+            #[expect(clippy::cast_possible_truncation, reason = "rows of a part, numbered in 32 bits")]
+            let positions: Vec<u32> = mine.map(|row| (u64::from(*row) - first) as u32).collect();
+            phases.push(records.select(&positions));
+            start += size;
+        }
+        phases
+    }
+}
