@@ -348,8 +348,8 @@ print("engines print what they like")
 main(sys.argv[1], sys.stdin.buffer, answers, Sums())
 """
 
-    def __init__(self, address):
-        command = [sys.executable, "-c", self.PROGRAM, address]
+    def __init__(self, address, *program):
+        command = [sys.executable, *(program or ("-c", self.PROGRAM)), address]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=Path(__file__).parent
         )
@@ -377,6 +377,14 @@ def test_the_bridge_answers_in_frames_and_nothing_else(parts):
     (rest, printed), code = bridge.end()
     assert (rest, code) == (b"", 0)
     assert b"engines print what they like" in printed
+
+
+def test_the_bridge_serves_the_core(tmp_path):
+    table = Table(tmp_path)
+    bridge = Bridge("local:2", "-m", "pairdp.engines")
+    assert bridge(b"P", json.dumps(table.parts).encode()) == (b"R", b"")
+    assert table.rehearse(lambda question: bridge(b"Q", question)[1]) == table.rehearse(None)
+    assert bridge.end() == ((b"", b""), 0)
 
 
 def test_the_bridge_passes_refusals_on():
