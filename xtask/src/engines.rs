@@ -13,7 +13,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         execute(Command::new(system_python()).args(["-m", "venv"]).arg(&environment))?;
     }
     say("engines: pip install ./python[ray,dask] pyarrow");
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "./python[ray,dask]", "pyarrow"];
+    let pip =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "./python[ray,dask]", "pyarrow"];
     execute(python(&environment).args(pip).current_dir(root()))?;
     execute(python(&environment).arg(root().join("bench/engines.py")).args(arguments))
 }
