@@ -72,14 +72,12 @@ class Table:
                 named = dict(zip([*columns, "y"], [*values, labels], strict=True))
                 parquet.write_table(pyarrow.table(named), self.data / f"{part}.parquet", compression="none")
 
-    def described(self, task: str) -> tuple[list[str], str, str, str]:
-        """Return the parts, columns and label for workers and driver, and the settings of a run."""
-        settings = settings_text(task, {"algorithm": "noisy-gd", "steps": STEPS})
-        return (*_core.describe_parts(str(self.data), str(self.schema), settings, 2), settings)
+        self.settings = settings_text("classification", {"algorithm": "noisy-gd", "steps": STEPS})
+        described = _core.describe_parts(str(self.data), str(self.schema), self.settings, 2)
+        self.parts, self.encoding, self.label = described
 
-    def step(self, task: str, ask: Callable[[bytes], bytes]) -> dict[str, float]:
-        """Return how long a step of training takes, how many questions it asks, and how large answers are."""
-        _, encoding, label, settings = self.described(task)
+    def step(self, ask: Callable[[bytes], bytes]) -> dict[str, float]:
+        """Return how long the questions of a step of training take, how many there are, and how large answers are."""
         times, sizes = [], []
 
         def timed(question: bytes) -> bytes:
@@ -90,7 +88,8 @@ class Table:
             return state
 
         # Noise from a seed: this model is not kept.
-        _core.rehearse_parts(timed, str(self.data), encoding, label, settings, 1.0, 1e-6, 0)
+        facts = (str(self.data), self.encoding, self.label, self.settings)
+        _core.rehearse_parts(timed, *facts, 1.0, 1e-6, 0)
         # The first question counts the rows, and in the first step workers prepare theirs.
         each = (len(times) - 1) // STEPS
         steps = [sum(times[i : i + each]) for i in range(1 + each, len(times), each)]
@@ -115,15 +114,12 @@ def milliseconds(work: Callable[[], object], rounds: int) -> dict[str, float]:
 
 def measure(name: str, address: str, table: Table, rounds: int) -> Iterator[dict[str, Any]]:
     """Yield what an engine costs: with the whole table on 2 workers, then with no rows on 1 to 8."""
-    for task in ("classification", "ranking"):
-        facts = {"engine": name, "workers": 2, "rows": table.rows}
-        start = time.perf_counter()
-        with connect(address.format(2), table.described(task)[0], Core()) as engine:
-            loaded = round(1e3 * (time.perf_counter() - start))
-            if task == "classification":
-                yield {**facts, "what": "connect and load", "median_ms": loaded}
-                yield {**facts, "what": "overhead", **milliseconds(lambda: engine.ask(NOTHING), rounds)}
-            yield {**facts, "what": f"{task} step", **table.step(task, engine.ask)}
+    facts = {"engine": name, "workers": 2, "rows": table.rows}
+    start = time.perf_counter()
+    with connect(address.format(2), table.parts, Core()) as engine:
+        yield {**facts, "what": "connect and load", "median_ms": round(1e3 * (time.perf_counter() - start))}
+        yield {**facts, "what": "overhead", **milliseconds(lambda: engine.ask(NOTHING), rounds)}
+        yield {**facts, "what": "step", **table.step(engine.ask)}
     for workers in (1, 2, 4, 8):
         yield overhead(name, address, workers, rounds)
 
@@ -138,21 +134,16 @@ def overhead(name: str, address: str, workers: int, rounds: int) -> dict[str, An
 def alone(table: Table, rounds: int) -> Iterator[dict[str, Any]]:
     """Yield what the sums cost in one process on one thread, without any engine."""
     kernel = Kernel()
-    for task in ("classification", "ranking"):
-        loaded = [kernel.load(part) for part in table.described(task)[0]]
-        state = b""
+    loaded = [kernel.load(part) for part in table.parts]
+    states: list[bytes] = []
 
-        def ask(question: bytes, loaded: list[Any] = loaded) -> bytes:
-            nonlocal state
-            states = [kernel.partial(part, question) for part in loaded]
-            state = states[0]
-            return reduce(kernel.merge, states)
+    def ask(question: bytes) -> bytes:
+        states[:] = [kernel.partial(part, question) for part in loaded]
+        return reduce(kernel.merge, states)
 
-        found = table.step(task, ask)
-        yield {"engine": "none", "workers": 0, "rows": table.rows, "what": f"{task} step", **found}
-        if task == "classification":
-            found = milliseconds(lambda: [kernel.merge(state, state) for _ in range(100)], rounds)
-            yield {"engine": "none", "workers": 0, "rows": 0, "what": "100 merges", **found}
+    yield {"engine": "none", "workers": 1, "rows": table.rows, "what": "step", **table.step(ask)}
+    found = milliseconds(lambda: [kernel.merge(states[0], states[1]) for _ in range(100)], rounds)
+    yield {"engine": "none", "workers": 1, "rows": 0, "what": "100 merges", **found}
 
 
 @contextlib.contextmanager
@@ -210,10 +201,11 @@ def in_namespace(arguments: list[str]) -> Iterator[dict[str, Any]]:
             "RAY_worker_niceness": "0",
         }
         program = [sys.executable, str(HERE / "engines.py"), "--json", *arguments]
-        run = subprocess.run([*command, *program], env={**os.environ, **settings}, stdout=subprocess.PIPE, text=True)
-    if run.returncode:
-        print("ray: failed", file=sys.stderr)
-    yield from (json.loads(line) for line in run.stdout.splitlines() if line.startswith("{"))
+        run = subprocess.Popen([*command, *program], env={**os.environ, **settings}, stdout=subprocess.PIPE, text=True)
+        assert run.stdout is not None
+        yield from (json.loads(line) for line in run.stdout if line.startswith("{"))
+        if run.wait():
+            print("ray: failed", file=sys.stderr)
 
 
 def results(table: Table, rounds: int) -> Iterator[dict[str, Any]]:
@@ -237,7 +229,7 @@ def simulation_options(found: list[dict[str, Any]]) -> str:
     def median(engine: str, what: str) -> dict[str, Any]:
         return next(one for one in found if (one["engine"], one["what"]) == (engine, what))
 
-    step, merges = median("none", "classification step"), median("none", "100 merges")
+    step, merges = median("none", "step"), median("none", "100 merges")
     options = [
         f"--row-ns {1e6 * step['median_ms'] / step['rows']:.0f}",
         f"--merge-us {10 * merges['median_ms']:.1f}",

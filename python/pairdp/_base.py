@@ -436,7 +436,7 @@ class PrivateEstimator(Estimator):
         # What the schema's label stands for, as in a file that is loaded.
         twin = type(self)(**self._parameters_from(json.loads(label)))
         twin._restore()
-        vars(self).update({name: value for name, value in vars(twin).items() if name.endswith("_")})
+        self.__dict__.update({name: value for name, value in vars(twin).items() if name.endswith("_")})
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
         self._accept(text)

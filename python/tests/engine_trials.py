@@ -66,7 +66,7 @@ class Trial:
             if self.first(f"{name}.death"):
                 os.kill(os.getpid(), signal.SIGKILL)
         elif number < self.deaths + self.errors and (
-            self.first(f"{name}.error") or (number % 10 == 0 and self.first(f"{name}.again"))
+            self.first(f"{name}.error") or (number % 40 == 0 and self.first(f"{name}.again"))
         ):
             raise (OSError, KeyError, MemoryError)[number % 3]("1815")
         return self.kernel.partial(part[1], question)
@@ -146,7 +146,7 @@ def expected(parts, steps=STEPS):
 class Table:
     """A table in several files for the core, and training on it."""
 
-    SETTINGS = {"algorithm": "noisy-gd", "steps": STEPS}
+    STEPS = 20
     SCHEMA = """
 [label]
 column = "y"
@@ -171,7 +171,7 @@ range = [0, 10]
             a, b = rng.uniform(-1, 1, size=50 + i), rng.uniform(0, 10, size=50 + i)
             rows = [f"{a[j]},{b[j]},{int(5 * a[j] + b[j] > 5)}\n" for j in range(50 + i)]
             (self.data / f"{i}.csv").write_text("a,b,y\n" + "".join(rows))
-        self.settings = settings_text("ranking", self.SETTINGS)
+        self.settings = settings_text("ranking", {"algorithm": "noisy-gd", "steps": self.STEPS})
         described = _core.describe_parts(str(self.data), str(self.schema), self.settings, 2)
         self.parts, self.encoding, self.label = described
 
@@ -185,7 +185,7 @@ range = [0, 10]
         from pairdp import PrivateRanker
 
         engine = Counting(connect(address, self.parts, kernel or Kernel()))
-        ranker = PrivateRanker(epsilon=1.0, delta=1e-6, algorithm="noisy-gd", options={"steps": STEPS})
+        ranker = PrivateRanker(epsilon=1.0, delta=1e-6, algorithm="noisy-gd", steps=self.STEPS)
         return ranker.fit_partitions(self.data, self.schema, engine), engine.asked
 
     def refused(self, folder):
@@ -212,5 +212,7 @@ class Counting:
 
 
 def public_facts(certificate):
-    """Return all of a certificate that noise has no part in."""
-    return {name: value for name, value in certificate.items() if name != "norms"}
+    """Return all of a certificate but how far each noisy step went, and what follows from that."""
+    released = dict(certificate["released"])
+    releases = released.pop("releases")
+    return {**certificate, "released": {**released, "count": len(releases), "first": releases[0]}}

@@ -59,19 +59,20 @@ def test_a_killed_process_is_started_again_and_asked_again(parts, tmp_path):
 
 def test_hundreds_of_failures_change_nothing(tmp_path):
     table = Table(tmp_path)
-    with connect("local:2", table.parts, Trial(Kernel(), tmp_path, errors=700, deaths=25)) as engine:
+    with connect("local:2", table.parts, Trial(Kernel(), tmp_path, errors=700, deaths=15)) as engine:
         assert table.rehearse(engine.ask) == table.rehearse(None)
     assert len(faults(tmp_path)) >= 200
     assert faults(tmp_path).count(".death") >= 3
-    assert faults(tmp_path).count(".again") >= 5
+    assert faults(tmp_path).count(".again") >= 2
 
 
 def test_failures_ask_for_nothing_more_and_change_no_certificate(tmp_path):
     """Releases, noise and every other public fact are those of an undisturbed run; the noise itself is fresh."""
     table = Table(tmp_path)
     calm, asked = table.fit("local:2")
-    stormy, asked_again = table.fit("local:2", Trial(Kernel(), tmp_path, errors=700, deaths=15))
-    assert len(faults(tmp_path)) >= 100
+    stormy, asked_again = table.fit("local:2", Trial(Kernel(), tmp_path, errors=400, deaths=10))
+    # About 130 of 328; fewer than 50 happen less than once in 10^15 runs.
+    assert len(faults(tmp_path)) >= 50
     assert asked == asked_again
     assert public_facts(calm.certificate_) == public_facts(stormy.certificate_)
     assert calm.verify()
@@ -107,7 +108,7 @@ def test_a_refusal_arrives_as_it_was_and_the_first_part_speaks(parts):
 def test_other_errors_say_nothing_about_records(parts, capfd):
     with connect("local:2", parts, Sums()) as engine, pytest.raises(WorkerFailed) as error:
         engine.ask(b"leak")
-    assert str(error.value) == "a worker failed 3 times in a row (KeyError)"
+    assert str(error.value) == "a worker failed 4 times in a row (KeyError)"
     assert error.value.__cause__ is None
     assert "1815" not in "".join(capfd.readouterr())
 
@@ -347,8 +348,8 @@ print("engines print what they like")
 main(sys.argv[1], sys.stdin.buffer, answers, Sums())
 """
 
-    def __init__(self, address):
-        command = [sys.executable, "-c", self.PROGRAM, address]
+    def __init__(self, address, *program):
+        command = [sys.executable, *(program or ("-c", self.PROGRAM)), address]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=Path(__file__).parent
         )
@@ -376,6 +377,14 @@ def test_the_bridge_answers_in_frames_and_nothing_else(parts):
     (rest, printed), code = bridge.end()
     assert (rest, code) == (b"", 0)
     assert b"engines print what they like" in printed
+
+
+def test_the_bridge_serves_the_core(tmp_path):
+    table = Table(tmp_path)
+    bridge = Bridge("local:2", "-m", "pairdp.engines")
+    assert bridge(b"P", json.dumps(table.parts).encode()) == (b"R", b"")
+    assert table.rehearse(lambda question: bridge(b"Q", question)[1]) == table.rehearse(None)
+    assert bridge.end() == ((b"", b""), 0)
 
 
 def test_the_bridge_passes_refusals_on():

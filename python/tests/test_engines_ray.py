@@ -151,7 +151,7 @@ def test_refusals_and_errors_arrive_as_everywhere(address, parts):
     with connect("ray:auto?workers=1", parts, Sums()) as engine:
         with pytest.raises(ValueError, match="^ages.csv, line 3, column 2: not a number$"):
             engine.ask(b"refuse")
-        with pytest.raises(WorkerFailed, match=r"^a worker failed 3 times in a row \(KeyError\)$"):
+        with pytest.raises(WorkerFailed, match=r"^a worker failed 4 times in a row \(KeyError\)$"):
             engine.ask(b"leak")
 
 

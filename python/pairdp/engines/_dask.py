@@ -12,7 +12,7 @@ from .hold import FAN_IN, LOSSES, Hold, KernelLike, Reply, WorkerFailed, check_r
 # How many questions to wait before looking whether holds should move.
 SPREAD_EVERY = 64
 # How long a question may take before looking whether there are workers to answer it, in seconds.
-PATIENCE = 5
+PATIENCE = 2
 
 
 class DaskEngine(Engine):

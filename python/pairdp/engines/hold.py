@@ -24,7 +24,7 @@ Reply = tuple[bytes, bytes]
 STATE, REFUSED, FAILED = b"S", b"E", b"F"
 
 # How long to wait before each attempt, in seconds: a file that cannot be read right now may be readable soon.
-PAUSES = (0.0, 0.1, 0.5)
+PAUSES = (0.0, 0.0, 0.2, 2.0)
 # How often in a row a worker may be lost over one question before the engine gives up.
 LOSSES = 8
 # Up to this many workers the driver merges all states itself; above, workers merge so many at a time.
