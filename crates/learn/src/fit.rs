@@ -9,7 +9,7 @@ use crate::{
     PrivateModel, Settings, Task, Trained, train_with,
 };
 use pairdp_data::{Encoding, Label, Table};
-use pairdp_noise::{Replay, Secure, Source};
+use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::{Neighbours, Problem, Records, clip_row};
 
 /// What is learned from.
@@ -58,25 +58,8 @@ pub fn fit(
     Ok(model)
 }
 
-/// The parameters that [`fit`] would find with noise from a seed, which anybody can repeat: for tests, and for nothing that is
-/// published.
-///
-/// # Errors
-/// As [`fit`].
-pub fn rehearse(
-    prepared: &Prepared,
-    rows: impl Into<Rows>,
-    encoding: &Encoding,
-    seed: u64,
-    journal: &mut Journal<'_>,
-) -> Result<Vec<f64>, LearnError> {
-    let source = Replay::from_seed(seed);
-    let trained = trained(prepared, rows.into(), &mut encoding.clone(), source, journal)?;
-    Ok(trained.parameters().to_vec())
-}
-
 /// Asks a curator of the rows all that the plan asks. Tighter ranges, if they are looked for, replace those of the encoding.
-fn trained<S: Source>(
+pub(crate) fn trained<S: Source>(
     prepared: &Prepared,
     rows: Rows,
     encoding: &mut Encoding,
