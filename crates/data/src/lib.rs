@@ -15,6 +15,7 @@ mod label;
 mod libsvm;
 mod lines;
 mod number;
+mod pages;
 mod parquet;
 mod rules;
 mod schema;

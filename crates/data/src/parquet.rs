@@ -6,31 +6,26 @@
 
 use crate::error::CellProblem;
 use crate::lines::Rows;
+use crate::pages::{InOrder, Window, check_pages, read_range};
 use crate::rules::{LabelRule, Rule, Rules};
 use crate::source::open_file;
 use crate::{DataError, Table, thrift};
-use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{AsBytes as _, DataType};
-use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
-use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Records that are decoded at once.
 const BATCH: usize = 4096;
-/// Bounds on what a small file may claim to be. A record takes two bits at least, in any table worth learning from;
-/// pages are about a megabyte.
+/// Bounds on what a small file may claim to be: a record takes two bits at least, in any table worth learning from.
 const RECORDS_A_BYTE: u64 = 4;
 const RECORDS_ANYWAY: u64 = 1_000_000;
-const UNPACKED_TIMES: i64 = 20;
-const UNPACKED_ANYWAY: i64 = 1 << 24;
 /// Groups of columns within groups: more would exhaust the stack of who reads them.
 const MOST_GROUPS: usize = 500;
 
@@ -130,7 +125,7 @@ impl Group<'_> {
         let window = footer.window(file, chunk, column)?;
         let damaged = |_: ParquetError| footer.damaged();
         let pages = SerializedPageReader::new(Arc::new(window), chunk, self.count, None).map_err(damaged)?;
-        let reader = get_column_reader(chunk.column_descr_ptr(), Box::new(pages));
+        let reader = get_column_reader(chunk.column_descr_ptr(), Box::new(InOrder::new(pages)));
         let sink = Sink { footer, column, group: self, done: 0 };
         let scale = column.decimals;
         match (reader, scale) {
@@ -452,80 +447,6 @@ fn meaning(column: &ColumnDescriptor) -> Option<(bool, Option<i32>)> {
             ConvertedType::INT_8 | ConvertedType::INT_16 | ConvertedType::INT_32 | ConvertedType::INT_64,
         ) => Some((false, None)),
         _ => None,
-    }
-}
-
-/// Whether the pages of a column are in encodings that are read; `None` if one claims what cannot be.
-fn check_pages(mut bytes: &[u8]) -> Option<bool> {
-    let mut known = true;
-    while !bytes.is_empty() {
-        let (mut unpacked, mut packed, mut entries) = (0, 0, 0);
-        let mut note = |path: &[i16], value: i64| {
-            match path {
-                [2] => unpacked = value,
-                [3] => packed = value,
-                // Of a dictionary: its entries.
-                [7, 1] => entries = value,
-                // Of data pages of either version: the encoding. The two of texts by length make room for as many
-                // lengths as they claim.
-                [5 | 8, 2 | 4] if path != [5, 4] && path != [8, 2] => known &= !matches!(value, 6 | 7),
-                _ => {}
-            }
-            true
-        };
-        let header = thrift::walk(bytes, &mut note)?;
-        let length = usize::try_from(packed).ok()?;
-        let limit = packed.saturating_mul(UNPACKED_TIMES).saturating_add(UNPACKED_ANYWAY);
-        // An entry takes four bytes at least, and more in memory.
-        if unpacked > limit || entries > unpacked / 4 {
-            return None;
-        }
-        bytes = bytes.get(header..)?.get(length..)?;
-    }
-    Some(known)
-}
-
-fn read_range(file: &mut File, start: u64, length: u64) -> std::io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(start))?;
-    let mut bytes = Vec::new();
-    file.take(length).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 == length { Ok(bytes) } else { Err(std::io::ErrorKind::UnexpectedEof.into()) }
-}
-
-/// A part of the file, addressed as if the whole were there.
-struct Window {
-    start: u64,
-    bytes: Bytes,
-}
-
-impl Window {
-    fn from(&self, start: u64) -> ParquetResult<Bytes> {
-        let outside = || ParquetError::EOF(String::new());
-        let offset = start.checked_sub(self.start).and_then(|offset| usize::try_from(offset).ok());
-        let offset = offset.filter(|offset| *offset <= self.bytes.len()).ok_or_else(outside)?;
-        Ok(self.bytes.slice(offset..))
-    }
-}
-
-impl Length for Window {
-    fn len(&self) -> u64 {
-        self.start + self.bytes.len() as u64
-    }
-}
-
-impl ChunkReader for Window {
-    type T = bytes::buf::Reader<Bytes>;
-
-    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
-        Ok(bytes::Buf::reader(self.from(start)?))
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
-        let bytes = self.from(start)?;
-        if length > bytes.len() {
-            return Err(ParquetError::EOF(String::new()));
-        }
-        Ok(bytes.slice(..length))
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A packed file may be this many times its size when unpacked, and so many bytes in any case. Tables of text shrink
 /// by 3 to 30 times; what shrinks by more is made to fill memory.
-const UNPACKED_TIMES: u64 = 100;
+const UNPACKED_TIMES: u64 = 50;
 const UNPACKED_ANYWAY: u64 = 1 << 24;
 
 /// An open file.

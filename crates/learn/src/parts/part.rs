@@ -30,7 +30,7 @@ enum Held {
 }
 
 impl Part {
-    /// Reads a part that [`describe`] described.
+    /// Reads a part that [`describe`](super::describe) described.
     ///
     /// # Errors
     /// [`LearnError::Data`] with file, line and column, never with a value.
