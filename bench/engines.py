@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import partial, reduce
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,11 @@ STEPS = 10
 STATE = bytes(8 * 30 * (FEATURES + 1))
 NOTHING = b"nothing"
 PORT, CLIENT_PORT = 6399, 10001
+
+
+# The first has answers of one number for each feature, the second of one for each pair of features.
+DESCENT = settings_text("classification", {"algorithm": "noisy-gd", "steps": STEPS})
+MOMENTS = settings_text("classification", {"algorithm": "moments"})
 
 
 class Core(Kernel):
@@ -72,9 +77,14 @@ class Table:
                 named = dict(zip([*columns, "y"], [*values, labels], strict=True))
                 parquet.write_table(pyarrow.table(named), self.data / f"{part}.parquet", compression="none")
 
-        self.settings = settings_text("classification", {"algorithm": "noisy-gd", "steps": STEPS})
-        described = _core.describe_parts(str(self.data), str(self.schema), self.settings, 2)
-        self.parts, self.encoding, self.label = described
+        self.parts, self.encoding, self.label = self.describe(DESCENT)
+
+    def describe(self, settings: str) -> tuple[list[str], str, str]:
+        return _core.describe_parts(str(self.data), str(self.schema), settings, 2)
+
+    def train(self, ask: Callable[[bytes], bytes], settings: str) -> None:
+        """Train with noise from a seed: this model is not kept."""
+        _core.rehearse_parts(ask, str(self.data), self.encoding, self.label, settings, 1.0, 1e-6, 0)
 
     def step(self, ask: Callable[[bytes], bytes]) -> dict[str, float]:
         """Return how long the questions of a step of training take, how many there are, and how large answers are."""
@@ -87,9 +97,7 @@ class Table:
             sizes.append(len(state))
             return state
 
-        # Noise from a seed: this model is not kept.
-        facts = (str(self.data), self.encoding, self.label, self.settings)
-        _core.rehearse_parts(timed, *facts, 1.0, 1e-6, 0)
+        self.train(timed, DESCENT)
         # The first question counts the rows, and in the first step workers prepare theirs.
         each = (len(times) - 1) // STEPS
         steps = [sum(times[i : i + each]) for i in range(1 + each, len(times), each)]
@@ -98,7 +106,7 @@ class Table:
 
 def summary(times: list[float]) -> dict[str, float]:
     """Return the median, and how long nine of ten take at most."""
-    return {"median_ms": round(float(np.median(times)), 2), "p90_ms": round(float(np.quantile(times, 0.9)), 2)}
+    return {"median_ms": round(float(np.median(times)), 4), "p90_ms": round(float(np.quantile(times, 0.9)), 4)}
 
 
 def milliseconds(work: Callable[[], object], rounds: int) -> dict[str, float]:
@@ -132,18 +140,23 @@ def overhead(name: str, address: str, workers: int, rounds: int) -> dict[str, An
 
 
 def alone(table: Table, rounds: int) -> Iterator[dict[str, Any]]:
-    """Yield what the sums cost in one process on one thread, without any engine."""
+    """Yield what sums and merging cost in one process on one thread, without any engine."""
     kernel = Kernel()
-    loaded = [kernel.load(part) for part in table.parts]
-    states: list[bytes] = []
+    for what, settings in (("merging states", DESCENT), ("merging moments", MOMENTS)):
+        parts = table.describe(settings)[0]
+        loaded = [kernel.load(part) for part in (parts if settings == DESCENT else parts[:2])]
+        states: list[bytes] = []
 
-    def ask(question: bytes) -> bytes:
-        states[:] = [kernel.partial(part, question) for part in loaded]
-        return reduce(kernel.merge, states)
+        def ask(question: bytes, loaded: list[Any] = loaded, states: list[bytes] = states) -> bytes:
+            states[:] = [kernel.partial(part, question) for part in loaded]
+            return reduce(kernel.merge, states)
 
-    yield {"engine": "none", "workers": 1, "rows": table.rows, "what": "step", **table.step(ask)}
-    found = milliseconds(lambda: [kernel.merge(states[0], states[1]) for _ in range(100)], rounds)
-    yield {"engine": "none", "workers": 1, "rows": 0, "what": "100 merges", **found}
+        if settings == DESCENT:
+            yield {"engine": "none", "workers": 1, "rows": table.rows, "what": "step", **table.step(ask)}
+        else:
+            table.train(ask, settings)
+        found = milliseconds(partial(kernel.merge, states[0], states[1]), rounds)
+        yield {"engine": "none", "workers": 1, "rows": 0, "what": what, "state_bytes": len(states[0]), **found}
 
 
 @contextlib.contextmanager
@@ -223,16 +236,21 @@ def results_of_ray(table: Table, rounds: int) -> Iterator[dict[str, Any]]:
     yield overhead("ray://", f"ray://127.0.0.1:{CLIENT_PORT}?workers={{}}", 2, rounds)
 
 
+def shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.0f}" if value >= 100 else f"{value:.2g}"
+
+
 def simulation_options(found: list[dict[str, Any]]) -> str:
     """Return the options of `simulate_cluster.py` that say what was measured."""
 
     def median(engine: str, what: str) -> dict[str, Any]:
         return next(one for one in found if (one["engine"], one["what"]) == (engine, what))
 
-    step, merges = median("none", "step"), median("none", "100 merges")
+    step, small, large = (median("none", what) for what in ("step", "merging states", "merging moments"))
+    each_kb = (large["median_ms"] - small["median_ms"]) / (large["state_bytes"] - small["state_bytes"]) * 1e3
     options = [
         f"--row-ns {1e6 * step['median_ms'] / step['rows']:.0f}",
-        f"--merge-us {10 * merges['median_ms']:.1f}",
+        f"--merge-us {1e3 * (small['median_ms'] - each_kb * small['state_bytes'] / 1e3):.1f} {1e3 * each_kb:.2f}",
         f"--state-kb {step['state_bytes'] / 1e3:.1f}",
     ]
     for engine in ("ray", "dask"):
@@ -269,8 +287,9 @@ def report(results: Iterator[dict[str, Any]], as_json: bool) -> None:
         if as_json:
             print(json.dumps(one), flush=True)
         else:
-            cells = (one.get(name, "") for name in ("engine", "workers", "rows", "what", "median_ms", "p90_ms"))
-            print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
+            cells = [str(one[name]) for name in ("engine", "workers", "rows", "what")]
+            cells += [shown(one.get(name)) for name in ("median_ms", "p90_ms")]
+            print(f"| {' | '.join(cells)} |", flush=True)
     if not as_json:
         print(f"\nload {os.getloadavg()[0]:.1f} after; python3 bench/simulate_cluster.py {simulation_options(found)}")
 

@@ -29,8 +29,14 @@ class Costs:
     once: float
     message: float
     merge: float
-    transfer: float
+    byte: float
     spread: float
+    state: float
+
+    @property
+    def arrival(self) -> float:
+        """Return what one state costs whoever merges it: the network and the merge, both as large as the state."""
+        return self.merge + self.byte * self.state
 
 
 @dataclass(frozen=True)
@@ -55,30 +61,30 @@ def compute(rows: int, workers: int, costs: Costs) -> float:
 
 
 def star(rows: int, workers: int, costs: Costs) -> Step:
-    gather = workers * (costs.merge + costs.transfer)
+    gather = workers * costs.arrival
     return Step(compute(rows, workers, costs), gather, costs.once + workers * costs.message)
 
 
 def tree(rows: int, workers: int, costs: Costs) -> Step:
     gather, tasks, left = 0.0, 0, workers
     while left > FAN_IN:
-        gather += FAN_IN * (costs.merge + costs.transfer) + costs.once
+        gather += FAN_IN * costs.arrival + costs.once
         left = math.ceil(left / FAN_IN)
         tasks += left
-    gather += left * (costs.merge + costs.transfer)
+    gather += left * costs.arrival
     return Step(compute(rows, workers, costs), gather, costs.once + (workers + tasks) * costs.message)
 
 
-def pays_from(workers: int, costs: Costs, state: float) -> float:
+def pays_from(workers: int, costs: Costs) -> float:
     """Return the size of a state from which a tree is faster than a star; compute is the same for both."""
 
-    def saved(factor: float) -> float:
-        larger = replace(costs, merge=costs.merge * factor, transfer=costs.transfer * factor)
+    def saved(state: float) -> float:
+        larger = replace(costs, state=state)
         return star(0, workers, larger).seconds - tree(0, workers, larger).seconds
 
     # What a tree saves is linear in the size of states.
-    at_none = saved(0)
-    return state * at_none / (at_none - saved(1))
+    at_none, each_kb = saved(0), saved(1e3) - saved(0)
+    return -at_none / each_kb * 1e3
 
 
 def human(seconds: float) -> str:
@@ -87,18 +93,18 @@ def human(seconds: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--row-ns", type=float, default=392, help="a row of 100 features, on one core")
-    parser.add_argument("--merge-us", type=float, default=3.2, help="merging two states of 24 KB")
-    parser.add_argument("--ray-ms", type=float, nargs=2, default=(1.0, 1.13), help="a question, and each worker")
-    parser.add_argument("--dask-ms", type=float, nargs=2, default=(25.3, 5.40), help="the same for Dask")
+    parser.add_argument("--row-ns", type=float, default=301, help="a row of 100 features, on one core")
+    parser.add_argument("--merge-us", type=float, nargs=2, default=(7.4, 3.49), help="merging states, and each KB")
+    parser.add_argument("--ray-ms", type=float, nargs=2, default=(1.1, 1.91), help="a question, and each worker")
+    parser.add_argument("--dask-ms", type=float, nargs=2, default=(42.1, 5.58), help="the same for Dask")
     parser.add_argument("--features", type=int, default=100)
-    parser.add_argument("--state-kb", type=float, default=24.2, help="a state of 100 features; it grows with them")
+    parser.add_argument("--state-kb", type=float, default=0.9, help="a state of 100 features; larger with more")
     parser.add_argument("--gigabits", type=float, default=10.0, help="the network of one machine")
     parser.add_argument("--spread", type=float, default=0.05, help="standard deviation of workers' speed, of its mean")
     told = parser.parse_args()
     scale = told.features / 100
     state = told.state_kb * 1e3 * scale
-    print(f"{told.features} features: {8e-9 * told.features * 1e9:.0f} bytes a row, a state of {state / 1e3:.0f} KB\n")
+    print(f"{told.features} features: {8 * told.features} bytes a row, a state of {state / 1e3:.1f} KB\n")
     print("| engine | rows | workers | memory each | a step | limited by | tree against star | moved a step |")
     print("|---|---|---|---|---|---|---|---|")
     sizes = []
@@ -107,11 +113,12 @@ def main() -> None:
             row=told.row_ns * 1e-9 * scale,
             once=once * 1e-3,
             message=each * 1e-3,
-            merge=told.merge_us * 1e-6 * scale,
-            transfer=state / (told.gigabits * 1e9 / 8),
+            merge=told.merge_us[0] * 1e-6,
+            byte=told.merge_us[1] * 1e-9 + 8 / (told.gigabits * 1e9),
+            state=state,
             spread=told.spread,
         )
-        sizes += [f"{pays_from(w, costs, state) / 1e3:.0f} KB for {engine} with {w} workers" for w in (100, 1000)]
+        sizes += [f"{pays_from(w, costs) / 1e3:.0f} KB for {engine} with {w} workers" for w in (100, 1000)]
         for rows in (10**8, 10**9, 10**10):
             for workers in (10, 100, 1000):
                 one, many = star(rows, workers, costs), tree(rows, workers, costs)
@@ -120,7 +127,7 @@ def main() -> None:
                 against = f"{many.seconds / one.seconds - 1:+.1%}" if workers > FAN_IN else "star"
                 print(
                     f"| {engine} | 10^{round(math.log10(rows))} | {workers} | {memory:,.1f} GB | {human(step.seconds)} "
-                    f"| {step.bottleneck} | {against} | {workers * state / 1e6:.1f} MB |"
+                    f"| {step.bottleneck} | {against} | {workers * state / 1e3:,.0f} KB |"
                 )
     print(f"\nTrees pay for states larger than {', '.join(sizes)}.")
 

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ def fit(
     booking: tuple[str, str | None, str] | None = None,
 ) -> str: ...
 
+@final
 class Part:
     def partial(self, request: bytes) -> bytes: ...
 
