@@ -1,5 +1,6 @@
 //! One command per chore: `cargo xtask test`, `cargo xtask bench NAME [--json]`, `cargo xtask fuzz TARGET`.
 
+mod peers;
 mod test;
 
 use anyhow::{Context, Result, bail};
@@ -9,12 +10,16 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 usage: cargo xtask test                    format, lints, docs, Rust tests, wheel, Python tests
        cargo xtask bench NAME [--json]     a benchmark of crates/bench; without NAME, the list
+       cargo xtask bench peers [--data DIR] [--quick] [--only JOB] [--torch]   the race against other libraries
        cargo xtask fuzz TARGET [--minutes M]   damaged inputs for a parser; without TARGET, the list";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.split_first() {
         Some((first, [])) if first == "test" => test::run(),
+        Some((first, rest)) if first == "bench" && rest.first().is_some_and(|name| name == "peers") => {
+            peers::run(&rest[1..])
+        }
         Some((first, rest)) if first == "bench" => program("pairdp-bench", rest),
         Some((first, rest)) if first == "fuzz" => program("pairdp-fuzz", rest),
         _ => Err(anyhow::anyhow!("{USAGE}")),

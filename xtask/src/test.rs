@@ -83,11 +83,11 @@ fn environment() -> PathBuf {
     root().join("target/python-test-env")
 }
 
-fn system_python() -> std::ffi::OsString {
+pub(crate) fn system_python() -> std::ffi::OsString {
     std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into())
 }
 
-fn python(environment: &Path) -> Command {
+pub(crate) fn python(environment: &Path) -> Command {
     let folder = if cfg!(windows) { "Scripts" } else { "bin" };
     Command::new(environment.join(folder).join("python"))
 }
