@@ -125,10 +125,12 @@ pub(crate) fn memory(name: &str) -> Option<f64> {
     line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kib| kib * 1024.0)
 }
 
-/// The plane's slopes through points, by least squares.
-pub(crate) fn slopes(points: &[([f64; 2], f64)]) -> [f64; 2] {
-    let mean =
-        |of: &dyn Fn(&([f64; 2], f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+/// Two coordinates and a value.
+pub(crate) type Point = ([f64; 2], f64);
+
+/// The slopes of a plane through points, by least squares.
+pub(crate) fn slopes(points: &[Point]) -> [f64; 2] {
+    let mean = |of: &dyn Fn(&Point) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
     let (mx, my, mz) = (mean(&|p| p.0[0]), mean(&|p| p.0[1]), mean(&|p| p.1));
     let [xx, xy, yy, xz, yz] = [
         mean(&|p| (p.0[0] - mx) * (p.0[0] - mx)),

@@ -4,7 +4,7 @@
 //! `noisy-gd` over all pairs with a fixed number of steps, by the same call as the command line's and Python's, on simulated
 //! records that are already in memory. Tables have at most C cells, 10⁹ unless said otherwise, of 8 bytes each.
 
-use crate::report::{Report, memory, slopes};
+use crate::report::{Point, Report, memory, slopes};
 use anyhow::{Context as _, Result};
 use pairdp_data::Table;
 use pairdp_learn::{Journal, PlanKind, Settings, Task, fit};
@@ -51,8 +51,6 @@ fn measure(report: &mut Report) -> Result<()> {
     }
     Ok(())
 }
-
-type Point = ([f64; 2], f64);
 
 /// Tables that no cache holds.
 fn large(points: &[Point]) -> Vec<Point> {

@@ -95,7 +95,7 @@ struct Axis {
 impl Axis {
     /// Wide enough for all values with their bars.
     fn of<'a>(logarithmic: bool, left: f64, values: impl Iterator<Item = &'a Value>) -> Self {
-        let mut axis = Self { logarithmic, left, low: f64::MAX, high: f64::MIN };
+        let mut axis = Self { logarithmic, left, low: f64::INFINITY, high: f64::NEG_INFINITY };
         for value in values {
             let (from, to) = axis.bar(value).or(value.mean.zip(value.mean)).unwrap_or((f64::NAN, f64::NAN));
             for place in [axis.place(from), axis.place(to)].into_iter().filter(|place| place.is_finite()) {
@@ -103,7 +103,7 @@ impl Axis {
             }
         }
         if axis.low >= axis.high {
-            let middle = if axis.low == f64::MAX { 0.0 } else { axis.low };
+            let middle = if axis.low.is_finite() { axis.low } else { 0.0 };
             (axis.low, axis.high) = (middle - 1.0, middle + 1.0);
         }
         axis
