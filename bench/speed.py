@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from racing import cut, emit, sets, timed
+from racing import cut, emit, sets, timed, versions
 
 warnings.simplefilter("ignore")
 
@@ -64,8 +64,15 @@ def megabytes(name: str) -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1000
 
 
-NAMES = {"ours": "pairdp, auto", "diffprivlib": "diffprivlib", "opacus": "Opacus, one epoch",
-         "ceiling": "scikit-learn, not private"}
+# What contenders are called, and whose versions matter.
+NAMES = {
+    "ours": ("pairdp, auto", ["pairdp"]),
+    "diffprivlib": ("diffprivlib", ["diffprivlib", "scikit-learn"]),
+    "opacus": ("Opacus, one epoch", ["opacus", "torch"]),
+    "ceiling": ("scikit-learn, not private", ["scikit-learn"]),
+}
+name, packages = NAMES[sys.argv[1]]
+versions(*packages)
 data = next(data for data in sets("ranking") if data.name == "hundred-thousand")
 split = next(data.splits())
 fit = globals()[sys.argv[1]](split.X, split.y)
@@ -75,4 +82,4 @@ held = megabytes("VmRSS")
 first = timed(fit)
 peak = megabytes("VmHWM")
 seconds = min(first.seconds, timed(fit, 2).seconds)
-emit(job="speed", contender=NAMES[sys.argv[1]], seconds=seconds, peak=peak, added=(peak - held) * 1e6 / split.X.nbytes)
+emit(job="speed", contender=name, seconds=seconds, peak=peak, added=(peak - held) * 1e6 / split.X.nbytes)

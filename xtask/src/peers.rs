@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// An environment and what pip is told to install into it.
 const ENVIRONMENTS: [(&str, &[&str]); 7] = [
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         if let Some(data) = after("--data") {
             write.arg("--data").arg(std::path::absolute(data)?);
         }
-        out.write_all(&write.output()?.stdout)?;
+        execute(write.stdout(out.try_clone()?))?;
     }
     for (_, environment, call) in chosen {
         let mut command = if *environment == "ours" {
@@ -87,9 +87,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             command.env(threads, "1");
         }
         say(&format!("{environment}: {}", call.join(" ")));
-        let printed = command.stdout(Stdio::piped()).spawn()?.wait_with_output()?;
-        out.write_all(&printed.stdout)?;
-        if !printed.status.success() {
+        // Straight into the file, so that what was measured survives a kill.
+        if !command.stdout(out.try_clone()?).status()?.success() {
             let call = call.join(" ");
             writeln!(
                 out,

@@ -106,14 +106,14 @@ pub(crate) fn best_cpu_seconds<T>(repeats: usize, mut work: impl FnMut() -> T) -
 
 /// The CPU time of all threads so far.
 #[cfg(unix)]
-fn cpu_seconds() -> f64 {
+pub(crate) fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
 /// Wall time, which is never less.
 #[cfg(not(unix))]
-fn cpu_seconds() -> f64 {
+pub(crate) fn cpu_seconds() -> f64 {
     static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
     START.elapsed().as_secs_f64()
 }
