@@ -1,6 +1,7 @@
 //! One command per chore: `cargo xtask test`, `cargo xtask bench NAME [--json]`, `cargo xtask fuzz TARGET`.
 
 mod engines;
+mod peers;
 mod test;
 
 use anyhow::{Context, Result, bail};
@@ -11,6 +12,7 @@ const USAGE: &str = "\
 usage: cargo xtask test                    format, lints, docs, Rust tests, wheel, Python tests
        cargo xtask bench NAME [--json]     a benchmark of crates/bench; without NAME, the list
        cargo xtask bench engines [--json]  training on local processes, Ray and Dask
+       cargo xtask bench peers [--data DIR] [--quick] [--only JOB] [--torch]   the race against other libraries
        cargo xtask fuzz TARGET [--minutes M]   damaged inputs for a parser; without TARGET, the list";
 
 fn main() -> ExitCode {
@@ -18,6 +20,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.split_first() {
         Some((first, [])) if first == "test" => test::run(),
         Some((first, [name, rest @ ..])) if first == "bench" && name == "engines" => engines::run(rest),
+        Some((first, [name, rest @ ..])) if first == "bench" && name == "peers" => peers::run(rest),
         Some((first, rest)) if first == "bench" => program("pairdp-bench", rest),
         Some((first, rest)) if first == "fuzz" => program("pairdp-fuzz", rest),
         _ => Err(anyhow::anyhow!("{USAGE}")),

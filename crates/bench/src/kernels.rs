@@ -1,6 +1,6 @@
 //! Gradients over all pairs against reading the table, the definition, and matrix products.
 
-use crate::report::{Report, best_seconds};
+use crate::report::{Report, best_seconds, memory};
 use faer::Mat;
 use faer::linalg::matmul::matmul;
 use pairdp_noise::{Replay, Source};
@@ -184,11 +184,4 @@ fn metric_memory(report: &mut Report) {
         let ratio = (peak - held + data) / data;
         report.row("metric/peak-memory", &[("n", n as f64), ("d", d as f64)], ratio, "of the table");
     }
-}
-
-/// A figure of this process's memory, in bytes.
-fn memory(name: &str) -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with(name))?;
-    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kib| kib * 1024.0)
 }

@@ -8,7 +8,10 @@ mod kernels;
 mod learn;
 mod ledger;
 mod noise;
+mod race;
 mod report;
+mod scaling;
+mod splits;
 mod utility;
 
 use report::Report;
@@ -23,6 +26,9 @@ const BENCHMARKS: &[Benchmark] = &[
     ("kernels", "gradients over all pairs, next to reading the table", kernels::run),
     ("learn", "private descent, next to its gradients and without its noise", learn::run),
     ("ledger", "reserving a budget: alone, and in eight processes at once", ledger::run),
+    ("race", "our side of the race against peers (--job NAME)", race::run),
+    ("scaling", "time and memory of training as tables grow", scaling::run),
+    ("splits", "the sets of `utility` as NumPy files (--out DIR)", splits::run),
     ("utility", "how well private rankers rank, next to the same without privacy", utility::run),
     ("noise", "safe noise a second, alone and next to unsafe noise", noise::run),
 ];

@@ -27,15 +27,14 @@ pub(crate) fn run(report: &mut Report) {
 }
 
 fn measure_sets(report: &mut Report) -> Result<()> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let value = |name: &str| arguments.iter().position(|a| a == name).and_then(|i| arguments.get(i + 1));
-    let folder = value("--data").map(PathBuf::from);
-    let splits: usize = value("--splits").map_or(Ok(100), |text| text.parse()).context("--splits")?;
-    let only = value("--only");
-    let other =
-        only.filter(|only| SETS.iter().all(|entry| entry.name != **only)).map(|only| Entry::unknown(only));
+    let folder = Report::option("--data").map(PathBuf::from);
+    let splits: usize =
+        Report::option("--splits").map_or(Ok(100), |text| text.parse()).context("--splits")?;
+    let only = Report::option("--only");
+    let only = only.as_deref();
+    let other = only.filter(|only| SETS.iter().all(|entry| entry.name != *only)).map(Entry::unknown);
     for entry in SETS.iter().chain(&other) {
-        if only.is_some_and(|only| *only != entry.name) {
+        if only.is_some_and(|only| only != entry.name) {
             continue;
         }
         let Some(table) = entry.load(folder.as_deref())? else { continue };

@@ -119,6 +119,23 @@ pub fn run(
     Ok(outcome)
 }
 
+/// What earlier runs found of an experiment, of each cell the one with the most repetitions.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn found(experiment: &Experiment, file: &Path) -> Result<Vec<Cell>> {
+    let mut cells: Vec<Cell> = Vec::new();
+    for cell in kept(file)?.into_iter().filter(|cell| cell.experiment == experiment.name) {
+        let known = cells.iter().position(|known| known.key == cell.key);
+        if known.is_some_and(|k| cells[k].repetitions > cell.repetitions) {
+            continue;
+        }
+        cells.retain(|known| known.key != cell.key);
+        cells.push(cell);
+    }
+    Ok(cells)
+}
+
 /// What an earlier run kept; a line that it did not finish is left out.
 fn kept(file: &Path) -> Result<Vec<Cell>> {
     if !file.exists() {

@@ -15,7 +15,7 @@ mod wang;
 mod xue;
 mod yang;
 
-pub use cells::{Cell, Outcome, Row, Value, run};
+pub use cells::{Cell, Outcome, Row, Value, found, run};
 
 use anyhow::Result;
 use std::path::Path;
@@ -62,6 +62,8 @@ pub struct Experiment {
     pub columns: &'static [&'static str],
     /// Whether values span orders of magnitude.
     pub logarithmic: bool,
+    /// What a quick run leaves out.
+    pub quick: &'static str,
     jobs: fn(&Scope<'_>) -> Result<Jobs>,
 }
 

@@ -31,6 +31,7 @@ pub(crate) const SQUARES: Experiment = Experiment {
              least without label noise, κ = 0. ceiling: least squares without privacy; untrained: w = 0.",
     columns: COLUMNS,
     logarithmic: true,
+    quick: "30 repetitions instead of 500, and every third ε",
     jobs: |scope| Ok(jobs(scope, &FIGURE_1)),
 };
 
@@ -42,6 +43,7 @@ pub(crate) const LOGISTIC: Experiment = Experiment {
              least without label noise, κ = 0. ceiling: logistic regression without privacy; untrained: w = 0.",
     columns: COLUMNS,
     logarithmic: true,
+    quick: "30 repetitions instead of 500, and every third ε",
     jobs: |scope| Ok(jobs(scope, &FIGURE_2)),
 };
 

@@ -33,6 +33,7 @@ pub(crate) const AUC: Experiment = Experiment {
              a random direction, of all of the rows or of rows cut to norm 1.",
     columns: COLUMNS,
     logarithmic: false,
+    quick: "25 splits instead of 100",
     jobs: |scope| jobs(scope, Task::Ranking),
 };
 
@@ -45,6 +46,7 @@ pub(crate) const METRIC: Experiment = Experiment {
              ceiling: the logistic metric without privacy; untrained: the Euclidean distance, of all of the rows or of rows cut to norm 1.",
     columns: COLUMNS,
     logarithmic: false,
+    quick: "8 splits instead of 50",
     jobs: |scope| jobs(scope, Task::Metric),
 };
 

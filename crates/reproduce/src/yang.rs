@@ -18,6 +18,7 @@ pub(crate) const TABLE: Experiment = Experiment {
              are what stands inside their O; the complexities are measured.",
     columns: &["nuclear, measured", "nuclear (12)", "nuclear (13)", "Frobenius, measured", "Frobenius bound"],
     logarithmic: true,
+    quick: "20 repetitions instead of 100",
     jobs: |scope| {
         let repetitions = scope.repetitions(100, 20);
         let job = |d: usize| Job {

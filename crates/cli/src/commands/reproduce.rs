@@ -4,9 +4,9 @@ use crate::files;
 use crate::printer::Printer;
 use crate::report::html;
 use pairdp_reproduce::plot::{dots, short};
-use pairdp_reproduce::{EXPERIMENTS, Experiment, Outcome, Scope, Value, run as compute};
+use pairdp_reproduce::{EXPERIMENTS, Experiment, Outcome, Scope, Value, found, run as compute};
 use serde_json::json;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Reproduce, printer: &Printer) -> Result<ExitCode, Failure> {
@@ -20,28 +20,37 @@ pub(crate) fn run(arguments: &Reproduce, printer: &Printer) -> Result<ExitCode, 
         printer.result(&text, &json!({ "experiments": names }));
         return Ok(ExitCode::SUCCESS);
     }
-    let chosen: Vec<&Experiment> = EXPERIMENTS
-        .iter()
-        .filter(|experiment| arguments.name == "all" || experiment.name == arguments.name)
-        .collect();
-    if chosen.is_empty() {
+    let wanted = |experiment: &Experiment| arguments.name == "all" || experiment.name == arguments.name;
+    if !EXPERIMENTS.iter().any(wanted) {
         let message = format!("there is no table called `{}`", arguments.name);
         return Err(Failure::refused(message, "see `pairdp reproduce list`"));
     }
     let out = &arguments.out;
     std::fs::create_dir_all(out).map_err(|error| Failure::write(out, &error))?;
     let scope = Scope { data: arguments.data.as_deref(), quick: arguments.quick };
+    let cells = out.join("cells.jsonl");
     let (mut sections, mut text, mut objects) = (String::new(), String::new(), Vec::new());
-    for experiment in chosen {
+    for experiment in &EXPERIMENTS {
+        if !wanted(experiment) {
+            // The page is about all that lies in the folder.
+            let cells = found(experiment, &cells).map_err(|error| refused(&error))?;
+            if !cells.is_empty() {
+                let outcome = Outcome { kept: cells.len(), cells, missing: Vec::new() };
+                sections.push_str(&section(experiment, &outcome, &dots(experiment, &outcome.cells), false));
+            }
+            continue;
+        }
         let about_to = |key: &str| printer.progress(&format!("{}: {key}", experiment.name));
-        let outcome = compute(experiment, &scope, &out.join("cells.jsonl"), about_to)
-            .map_err(|error| Failure::refused(format!("{error:#}"), "see `pairdp reproduce --help`"))?;
+        let outcome = compute(experiment, &scope, &cells, about_to).map_err(|error| refused(&error))?;
         let plot = dots(experiment, &outcome.cells);
         files::write(&out.join(format!("{}.csv", experiment.name)), &csv(experiment, &outcome))?;
         files::write(&out.join(format!("{}.svg", experiment.name)), &plot)?;
-        sections.push_str(&section(experiment, &outcome, &plot));
-        let (cells, kept) = (outcome.cells.len(), outcome.kept);
-        let _ = writeln!(text, "{:<18} {cells} cells, {kept} of them from an earlier run", experiment.name);
+        sections.push_str(&section(experiment, &outcome, &plot, arguments.quick));
+        let (count, kept) = (outcome.cells.len(), outcome.kept);
+        let _ = writeln!(text, "{:<18} {count} cells, {kept} of them from an earlier run", experiment.name);
+        if arguments.quick {
+            let _ = writeln!(text, "{:<18} quick: {}", "", experiment.quick);
+        }
         for missing in &outcome.missing {
             let _ = writeln!(text, "{:<18} skipped for want of {missing}", "");
         }
@@ -49,14 +58,8 @@ pub(crate) fn run(arguments: &Reproduce, printer: &Printer) -> Result<ExitCode, 
             "name": experiment.name, "kept": kept, "missing": outcome.missing, "cells": outcome.cells,
         }));
     }
-    if arguments.quick {
-        text.push_str("quick: few repetitions, standard errors are wide\n");
-    }
     let page = out.join("index.html");
-    let intro = html::paragraph(&format!(
-        "Means with one standard error.{}",
-        if arguments.quick { " A quick run: few repetitions." } else { "" }
-    ));
+    let intro = html::paragraph("Means with one standard error.");
     files::write(
         &page,
         &html::page(
@@ -67,6 +70,10 @@ pub(crate) fn run(arguments: &Reproduce, printer: &Printer) -> Result<ExitCode, 
     let _ = writeln!(text, "wrote {}, and a .csv and .svg file for each beside it", page.display());
     printer.result(&text, &json!({ "experiments": objects, "page": page }));
     Ok(ExitCode::SUCCESS)
+}
+
+fn refused(error: &impl Display) -> Failure {
+    Failure::refused(format!("{error:#}"), "see `pairdp reproduce --help`")
 }
 
 /// One line for each number.
@@ -96,7 +103,7 @@ fn csv(experiment: &Experiment, outcome: &Outcome) -> String {
 }
 
 /// Plot and table of one experiment. Notes stand below the table, once each.
-fn section(experiment: &Experiment, outcome: &Outcome, plot: &str) -> String {
+fn section(experiment: &Experiment, outcome: &Outcome, plot: &str, quick: bool) -> String {
     let mut notes: Vec<&str> = Vec::new();
     let mut table = "<table>\n<thead><tr><th>cell</th><th>row</th>".to_owned();
     for name in experiment.columns {
@@ -133,7 +140,8 @@ fn section(experiment: &Experiment, outcome: &Outcome, plot: &str) -> String {
         body.push_str(&html::paragraph(&format!("Skipped for want of {missing}.")));
     }
     let repetitions = outcome.cells.first().map_or(0, |cell| cell.repetitions);
-    body.push_str(&html::figure(plot, &format!("Repetitions: {repetitions}.")));
+    let left_out = if quick { format!(" A quick run: {}.", experiment.quick) } else { String::new() };
+    body.push_str(&html::figure(plot, &format!("Repetitions: {repetitions}.{left_out}")));
     body.push_str(&table);
     for (k, note) in notes.iter().enumerate() {
         body.push_str(&html::paragraph(&format!("({}) {note}", k + 1)));

@@ -8,7 +8,11 @@ fn a_table_is_rerun_once_and_written_in_four_forms() {
     let workplace = Workplace::new();
     let run = workplace.run("reproduce bassily-stability --quick --out rerun");
     assert_eq!(run.code, 0, "{}", run.err);
-    assert!(run.out.contains("6 cells, 0 of them") && run.out.contains("quick"), "{}", run.out);
+    assert!(
+        run.out.contains("6 cells, 0 of them") && run.out.contains("quick: up to 400 steps"),
+        "{}",
+        run.out
+    );
     let csv = workplace.read("rerun/bassily-stability.csv");
     // A header, and 6 cells of 3 rows and 4 columns.
     assert_eq!(csv.lines().count(), 1 + 6 * 3 * 4);
@@ -20,6 +24,10 @@ fn a_table_is_rerun_once_and_written_in_four_forms() {
     let object: Value = serde_json::from_str(&again.out).unwrap();
     assert_eq!(object["experiments"][0]["kept"], 6);
     assert_eq!(workplace.read("rerun/bassily-stability.csv"), csv);
+    // The page holds what earlier runs found of other tables.
+    assert_eq!(workplace.run("reproduce kang-bounds --out rerun").code, 0);
+    let page = workplace.read("rerun/index.html");
+    assert!(page.contains("Uniform argument stability") && page.contains("Excess population risk"));
 }
 
 #[test]

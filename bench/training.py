@@ -1,0 +1,147 @@
+"""AUC on splits that all contenders share: `training.py ours | diffprivlib | opacus | ceiling --splits DIR`.
+
+Peers run with settings one would start from, and with the best of a few, which is chosen by the AUC on the test part and so
+flatters them. Rows lie in [-1, 1] by public ranges, and are cut to norm 1 or divided by half the root of their number first.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from racing import Set, Split, auc, cut, emit, mean_and_error, sets, versions
+
+warnings.simplefilter("ignore")
+# A way to train: rows to train on with their labels and rows to score in, scores out.
+Fit = Callable[[Split], np.ndarray]
+
+
+def cut_to_one(split: Split) -> Split:
+    return split._replace(X=cut(split.X, 1.0), X_test=cut(split.X_test, 1.0))
+
+
+def divided(split: Split) -> Split:
+    bound = math.sqrt(split.X.shape[1]) / 2
+    return split._replace(X=cut(split.X, bound), X_test=cut(split.X_test, bound))
+
+
+def measure(data: Set, epsilon: float | None, contender: str, settings: list[Fit]) -> None:
+    """Report the first settings, and the best in hindsight."""
+    found = [[] for _ in settings]
+    for split in data.splits():
+        for fit, values in zip(settings, found, strict=True):
+            values.append(auc(fit(split), split.y_test))
+    best = max(found, key=lambda values: float(np.mean(values)))
+    line = {"job": "training", "set": data.name, "records": data.train, "epsilon": epsilon}
+    emit(**line, contender=contender, **mean_and_error(found[0]))
+    if len(settings) > 1:
+        emit(**line, contender=f"{contender}, best of {len(settings)}", **mean_and_error(best))
+
+
+def ours() -> None:
+    from pairdp import PrivateRanker
+
+    versions("pairdp")
+
+    def fit(data: Set, epsilon: float, delta: float, **options: int) -> Fit:
+        known = {"positive_rate": data.positive_rate, **options}
+
+        def train(split: Split) -> np.ndarray:
+            ranker = PrivateRanker(epsilon=epsilon, delta=delta, bounds=(-1, 1), options=known)
+            return ranker.fit(split.X, split.y).decision_function(split.X_test)
+
+        return train
+
+    for data in sets("ranking"):
+        for epsilon in data.epsilons:
+            measure(data, epsilon, "pairdp", [fit(data, epsilon, data.delta)])
+            measure(data, epsilon, "pairdp, add or remove",
+                    [fit(data, epsilon, data.delta, max_records=data.train)])
+            measure(data, epsilon, "pairdp, δ = 0", [fit(data, epsilon, 0.0)])
+
+
+def diffprivlib() -> None:
+    from diffprivlib.models import LogisticRegression
+
+    versions("diffprivlib", "scikit-learn")
+
+    def fit(epsilon: float, C: float, scale: Callable[[Split], Split]) -> Fit:
+        def train(split: Split) -> np.ndarray:
+            split = scale(split)
+            model = LogisticRegression(epsilon=epsilon, data_norm=1.0, C=C, max_iter=1000)
+            return model.fit(split.X, split.y).decision_function(split.X_test)
+
+        return train
+
+    grid = [(C, scale) for scale in (cut_to_one, divided) for C in (1.0, 0.1, 0.01)]
+    for data in sets("ranking"):
+        for epsilon in data.epsilons:
+            measure(data, epsilon, "diffprivlib", [fit(epsilon, C, scale) for C, scale in grid])
+
+
+def opacus() -> None:
+    import torch
+    from opacus import PrivacyEngine
+    from opacus.accountants.utils import get_noise_multiplier
+    from torch.utils.data import DataLoader, TensorDataset
+
+    versions("opacus", "torch")
+    torch.set_num_threads(1)
+    noises: dict[tuple, float] = {}
+
+    def fit(epsilon: float, delta: float, batch: int, epochs: int, rate: float) -> Fit:
+        def train(split: Split) -> np.ndarray:
+            split = cut_to_one(split)
+            key = (len(split.X), batch, epochs, epsilon, delta)
+            if key not in noises:
+                noises[key] = get_noise_multiplier(
+                    target_epsilon=epsilon, target_delta=delta, sample_rate=batch / len(split.X), epochs=epochs,
+                    accountant="prv",
+                )
+            X, y = (torch.tensor(values, dtype=torch.float32) for values in (split.X, split.y))
+            model = torch.nn.Linear(X.shape[1], 1)
+            torch.nn.init.zeros_(model.weight)
+            torch.nn.init.zeros_(model.bias)
+            model, optimizer, loader = PrivacyEngine().make_private(
+                module=model, optimizer=torch.optim.SGD(model.parameters(), lr=rate),
+                data_loader=DataLoader(TensorDataset(X, y), batch_size=batch), noise_multiplier=noises[key],
+                max_grad_norm=1.0,
+            )
+            loss = torch.nn.BCEWithLogitsLoss()
+            for _ in range(epochs):
+                for rows, labels in loader:
+                    if len(rows):
+                        optimizer.zero_grad()
+                        loss(model(rows).squeeze(-1), labels).backward()
+                        optimizer.step()
+            return split.X_test @ model._module.weight.detach().numpy()[0].astype(float)
+
+        return train
+
+    for data in sets("ranking"):
+        n, large = data.train, data.train > 10_000
+        grid = [(256, 3, 0.5), (2048, 3, 8.0)] if large else [(64, 10, 0.5), (n // 4, 20, 2.0), (n // 2, 30, 1.0)]
+        for epsilon in data.epsilons:
+            # (ε, δ) for adding or removing gives (2ε, (1 + exp ε)δ) for replacing, which is to remove and then to add.
+            half = (epsilon / 2, data.delta / (1 + math.exp(epsilon / 2)))
+            measure(data, epsilon, "Opacus", [fit(*half, *settings) for settings in grid])
+            measure(data, epsilon, "Opacus, add or remove", [fit(epsilon, data.delta, *settings) for settings in grid])
+
+
+def ceiling() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    versions("scikit-learn")
+
+    def train(split: Split) -> np.ndarray:
+        model = LogisticRegression(C=1000.0, max_iter=1000)
+        return model.fit(split.X, split.y).decision_function(split.X_test)
+
+    for data in sets("ranking"):
+        measure(data, None, "scikit-learn, not private", [train])
+
+
+{"ours": ours, "diffprivlib": diffprivlib, "opacus": opacus, "ceiling": ceiling}[sys.argv[1]]()
