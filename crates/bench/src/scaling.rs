@@ -2,7 +2,8 @@
 //! [--cells C]`.
 //!
 //! `noisy-gd` over all pairs with a fixed number of steps, by the same call as the command line's and Python's, on simulated
-//! records that are already in memory. Time is CPU time, of all threads together. Tables have at most C cells, 10⁹ unless said otherwise, of 8 bytes each.
+//! records that are already in memory. Time is CPU time, of all threads together. Tables have at most C cells of 8 bytes,
+//! 10⁹ unless said otherwise.
 
 use crate::report::{Point, Report, cpu_seconds, memory, slopes};
 use anyhow::{Context as _, Result};
