@@ -25,8 +25,8 @@ pub(crate) fn check_pages(mut bytes: &[u8]) -> Option<bool> {
                 // Of a dictionary: its entries.
                 [7, 1] => entries = value,
                 // Of data pages of either version: the encoding. The two of texts by length make room for as many
-                // lengths as they claim.
-                [5 | 8, 2 | 4] if path != [5, 4] && path != [8, 2] => known &= !matches!(value, 6 | 7),
+                // lengths as they claim; bytes split by stream are taken to be as long as they claim.
+                [5 | 8, 2 | 4] if path != [5, 4] && path != [8, 2] => known &= !matches!(value, 6 | 7 | 9),
                 _ => {}
             }
             true

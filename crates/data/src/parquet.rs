@@ -18,6 +18,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaD
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -90,7 +91,11 @@ fn read_groups(footer: &Footer, columns: &[Column<'_>], groups: Vec<Group<'_>>) 
             let outcome = File::open(&footer.path)
                 .map_err(|source| DataError::io(&footer.path, source))
                 .and_then(|mut file| {
-                    columns.iter().try_for_each(|column| group.read_column(&mut file, footer, column))
+                    let mut read =
+                        || columns.iter().try_for_each(|column| group.read_column(&mut file, footer, column));
+                    // The decoders are somebody else's, and a damaged page may find one of their panics. The rows that it
+                    // leaves half filled are dropped.
+                    catch_unwind(AssertUnwindSafe(&mut read)).unwrap_or_else(|_| Err(footer.damaged()))
                 });
             if let Err(error) = outcome {
                 queue.lock().unwrap_or_else(PoisonError::into_inner).clear();

@@ -152,12 +152,16 @@ fn refusals_say_where_and_never_what() {
         let message = read(&path, &SCHEMA.replace(from, to)).err().unwrap().to_string();
         assert!(message.contains(expected), "{to}: {message}");
     }
-    let delta = WriterProperties::builder()
-        .set_dictionary_enabled(false)
-        .set_column_encoding("text".into(), PageEncoding::DELTA_LENGTH_BYTE_ARRAY);
-    write(&path, 1, delta.build());
-    let message = read(&path, SCHEMA).err().unwrap().to_string();
-    assert!(message.contains("column `text` is stored in an encoding"), "{message}");
+    for (column, encoding) in
+        [("text", PageEncoding::DELTA_LENGTH_BYTE_ARRAY), ("plain", PageEncoding::BYTE_STREAM_SPLIT)]
+    {
+        let unread = WriterProperties::builder()
+            .set_dictionary_enabled(false)
+            .set_column_encoding(column.into(), encoding);
+        write(&path, 1, unread.build());
+        let message = read(&path, SCHEMA).err().unwrap().to_string();
+        assert!(message.contains(&format!("column `{column}` is stored in an encoding")), "{message}");
+    }
 }
 
 #[test]
