@@ -74,7 +74,7 @@ pub(crate) fn trained<S: Source>(
         }
         Rows::Parts(found) => {
             let constant = if columns > encoding.dimension() { constant } else { 0.0 };
-            let parts = found.formed(&Form { problem, feature_bound, constant }, columns)?;
+            let parts = found.formed(Form { problem, feature_bound, constant }, columns)?;
             return train_parts(problem, plan, budget, parts, source, journal);
         }
     };

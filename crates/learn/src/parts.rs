@@ -77,26 +77,42 @@ pub(crate) struct Form {
     pub(crate) constant: f64,
 }
 
+/// A [`Form`], and the rows of each part when they were counted: files that change meanwhile are noticed.
+#[derive(Serialize, Deserialize)]
+struct Run {
+    form: Form,
+    rows: Vec<u64>,
+}
+
 #[derive(Serialize, Deserialize)]
 enum Request {
     /// How many rows there are.
     Rows,
     Ask {
-        /// A [`Form`] as JSON.
-        form: String,
+        /// A [`Run`] as JSON.
+        run: String,
         phase: Option<PhaseRows>,
         question: Question,
     },
     Moments {
-        form: String,
+        run: String,
         weights: Weights,
         target: Target,
         kappa: f64,
     },
 }
 
+/// What some parts say together. Each is counted once: one that were added twice would move the sum by more than the noise
+/// covers.
 #[derive(Serialize, Deserialize)]
-enum Reply {
+struct Reply {
+    /// In order.
+    parts: Vec<usize>,
+    content: Content,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Content {
     /// By part; for metrics of one part alone, which has them all.
     Rows(Vec<(usize, u64)>),
     Answer(Answer),
@@ -119,23 +135,29 @@ struct PhaseRows {
 /// # Errors
 /// [`LearnError::Engine`] for replies that do not belong together.
 pub fn merge(a: &[u8], b: &[u8]) -> Result<Vec<u8>, LearnError> {
-    let merged = match (read(a)?, read(b)?) {
-        (Reply::Rows(mut a), Reply::Rows(b)) => {
+    let (a, b): (Reply, Reply) = (read(a)?, read(b)?);
+    let mut parts = [a.parts, b.parts].concat();
+    parts.sort_unstable();
+    if parts.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(LearnError::Engine("the reply of a part was counted twice".into()));
+    }
+    let content = match (a.content, b.content) {
+        (Content::Rows(mut a), Content::Rows(b)) => {
             a.extend(b);
             a.sort_unstable();
-            Reply::Rows(a)
+            Content::Rows(a)
         }
-        (Reply::Answer(mut a), Reply::Answer(b)) => {
+        (Content::Answer(mut a), Content::Answer(b)) => {
             a.merge(b)?;
-            Reply::Answer(a)
+            Content::Answer(a)
         }
-        (Reply::Moments(mut a), Reply::Moments(b)) => {
+        (Content::Moments(mut a), Content::Moments(b)) => {
             a.merge(&b)?;
-            Reply::Moments(a)
+            Content::Moments(a)
         }
         _ => return Err(parts::Mismatch.into()),
     };
-    written(&merged)
+    written(&Reply { parts, content })
 }
 
 fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, LearnError> {
@@ -149,8 +171,10 @@ fn written(value: &impl Serialize) -> Result<Vec<u8>, LearnError> {
 /// The parts of a table, as a curator asks them.
 pub(crate) struct Parts {
     ask: Ask,
-    form: String,
-    form_bound: f64,
+    /// Parts in all.
+    count: usize,
+    run: String,
+    feature_bound: f64,
     columns: usize,
     /// Of each part.
     rows: Vec<u64>,
@@ -159,6 +183,7 @@ pub(crate) struct Parts {
 /// Parts before it is known what is to be learned.
 pub struct Found {
     ask: Ask,
+    count: usize,
     rows: Vec<u64>,
 }
 
@@ -168,15 +193,17 @@ impl Found {
     /// # Errors
     /// [`LearnError::Engine`].
     pub fn count(mut ask: Ask) -> Result<Self, LearnError> {
-        let Reply::Rows(counts) = read(&ask(&written(&Request::Rows)?).map_err(LearnError::Engine)?)? else {
+        let Reply { parts, content: Content::Rows(counts) } =
+            read(&ask(&written(&Request::Rows)?).map_err(LearnError::Engine)?)?
+        else {
             return Err(parts::Mismatch.into());
         };
-        if counts.iter().enumerate().any(|(place, (part, _))| place != *part) {
-            return Err(LearnError::Engine(
-                "a part did not say how many rows it has, or said it twice".into(),
-            ));
+        let numbered =
+            |numbers: &mut dyn Iterator<Item = usize>| numbers.enumerate().all(|(at, part)| at == part);
+        if !numbered(&mut parts.iter().copied()) || !numbered(&mut counts.iter().map(|(part, _)| *part)) {
+            return Err(LearnError::Engine("a part did not say how many rows it has".into()));
         }
-        Ok(Self { ask, rows: counts.into_iter().map(|(_, rows)| rows).collect() })
+        Ok(Self { ask, count: parts.len(), rows: counts.into_iter().map(|(_, rows)| rows).collect() })
     }
 
     /// Rows in all.
@@ -185,13 +212,15 @@ impl Found {
     }
 
     /// The parts with rows in the form that is learned from.
-    pub(crate) fn formed(self, form: &Form, columns: usize) -> Result<Parts, LearnError> {
+    pub(crate) fn formed(self, form: Form, columns: usize) -> Result<Parts, LearnError> {
         if !parts::can_ask(form.problem) {
             return Err(LearnError::OnePlace("the q-hinge loss"));
         }
-        let text = serde_json::to_string(form).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
-        let form_bound = form.problem.feature_bound();
-        Ok(Parts { ask: self.ask, form: text, form_bound, columns, rows: self.rows })
+        let Self { ask, count, rows } = self;
+        let feature_bound = form.problem.feature_bound();
+        let run = Run { form, rows };
+        let text = serde_json::to_string(&run).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
+        Ok(Parts { ask, count, run: text, feature_bound, columns, rows: run.rows })
     }
 }
 
@@ -205,7 +234,7 @@ impl Parts {
     }
 
     pub(crate) fn feature_bound(&self) -> f64 {
-        self.form_bound
+        self.feature_bound
     }
 
     /// The gradient over all records.
@@ -241,15 +270,20 @@ impl Parts {
         target: Target,
         kappa: f64,
     ) -> Result<Vec<f64>, LearnError> {
-        let form = self.form.clone();
-        match self.asked(&Request::Moments { form, weights, target, kappa })? {
-            Reply::Moments(totals) => Ok(totals.mean(weights, kappa, self.columns, self.len())?),
+        let run = self.run.clone();
+        match self.asked(&Request::Moments { run, weights, target, kappa })? {
+            Content::Moments(totals) => Ok(totals.mean(weights, kappa, self.columns, self.len())?),
             _ => Err(parts::Mismatch.into()),
         }
     }
 
-    fn asked(&mut self, request: &Request) -> Result<Reply, LearnError> {
-        read(&(self.ask)(&written(request)?).map_err(LearnError::Engine)?)
+    /// What all parts say, each of them once.
+    fn asked(&mut self, request: &Request) -> Result<Content, LearnError> {
+        let reply: Reply = read(&(self.ask)(&written(request)?).map_err(LearnError::Engine)?)?;
+        if reply.parts.iter().copied().ne(0..self.count) {
+            return Err(LearnError::Engine("a reply does not count every part".into()));
+        }
+        Ok(reply.content)
     }
 
     fn ask_gradient(
@@ -260,9 +294,9 @@ impl Parts {
         w: &[f64],
     ) -> Result<Vec<f64>, LearnError> {
         let ask = |question: &Question| -> Result<Answer, LearnError> {
-            let (form, phase, question) = (self.form.clone(), phase.cloned(), question.clone());
-            match self.asked(&Request::Ask { form, phase, question })? {
-                Reply::Answer(answer) => Ok(answer),
+            let (run, phase, question) = (self.run.clone(), phase.cloned(), question.clone());
+            match self.asked(&Request::Ask { run, phase, question })? {
+                Content::Answer(answer) => Ok(answer),
                 _ => Err(parts::Mismatch.into()),
             }
         };

@@ -296,3 +296,43 @@ fn a_bad_part_is_refused_by_its_form() {
     assert!(matches!(part.answer(b"\xff\xff"), Err(LearnError::Engine(_))));
     assert!(matches!(merge(b"\x00", b"\x01\x07"), Err(LearnError::Engine(_))));
 }
+
+/// An engine that adds a part twice, forgets one, or reloads one whose file has changed, is found out before anything is released.
+#[test]
+fn engines_that_miscount_are_refused() {
+    let schema = schema(Task::Ranking);
+    let encoding = Encoding::of(&schema);
+    let prepared = prepared(&settings(Task::Ranking, PlanKind::NoisyGd, None), &encoding);
+    for fault in ["twice", "forgets", "changed"] {
+        let divided = files(Task::Ranking, 3);
+        let texts = describe(Task::Ranking, &divided.paths, &encoding, schema.label(), 1).unwrap();
+        let path = divided.paths[1].clone();
+        let mut parts: Vec<Part> = texts.iter().map(|text| Part::load(text).unwrap()).collect();
+        let mut asked = 0;
+        let ask: Ask = Box::new(move |request| {
+            asked += 1;
+            let mut taken: Vec<usize> = vec![0, 1, 2];
+            // The count and a whole release are honest.
+            if asked > 3 {
+                match fault {
+                    "twice" => taken.push(1),
+                    "forgets" => drop(taken.pop()),
+                    _ => {
+                        let text = std::fs::read_to_string(&path).unwrap();
+                        std::fs::write(&path, format!("{text}0.1,1,u,1\n")).unwrap();
+                        parts[1] = Part::load(&texts[1]).unwrap();
+                    }
+                }
+            }
+            let mut replies =
+                taken.into_iter().map(|part| parts[part].answer(request).map_err(|e| e.to_string()));
+            let first = replies.next().unwrap()?;
+            replies.try_fold(first, |merged, reply| merge(&merged, &reply?).map_err(|e| e.to_string()))
+        });
+        let mut journal = Journal::none();
+        let found = Found::count(ask).unwrap();
+        let error = rehearse(&prepared, found, &encoding, 8, &mut journal).unwrap_err();
+        assert!(matches!(error, LearnError::Engine(_)), "{fault}: {error}");
+        assert_eq!(journal.counter().load(Ordering::Relaxed), 1, "{fault}");
+    }
+}

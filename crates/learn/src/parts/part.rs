@@ -1,6 +1,6 @@
 //! A worker's side.
 
-use super::{Description, Form, PhaseRows, Reply, Request, UNREADABLE, read, written};
+use super::{Content, Description, PhaseRows, Reply, Request, Run, UNREADABLE, read, written};
 use crate::LearnError;
 use crate::fit::records;
 use pairdp_data::{LabelUse, Table};
@@ -22,9 +22,9 @@ enum Held {
     /// As they were read.
     Rows(Table),
     /// As they are learned from.
-    Records { form: String, problem: Problem, all: Records, workspace: Workspace },
+    Records { run: String, problem: Problem, all: Records, workspace: Workspace },
     /// The same, divided by phase.
-    Phases { form: String, problem: Problem, layout: PhaseRows, parts: Vec<(Records, Workspace)> },
+    Phases { run: String, problem: Problem, layout: PhaseRows, parts: Vec<(Records, Workspace)> },
     /// While it changes.
     Nothing,
 }
@@ -56,34 +56,25 @@ impl Part {
     pub fn answer(&self, request: &[u8]) -> Result<Vec<u8>, LearnError> {
         let request: Request = read(request)?;
         let mut held = self.held.lock().map_err(|_| LearnError::Engine("a worker failed before".into()))?;
-        let reply = match request {
+        let Description { index, share, .. } = self.description;
+        let content = match request {
             Request::Rows => {
-                let index = self.description.index;
-                let counts = self.description.share == Share::WHOLE || self.description.share.index == 0;
-                Reply::Rows(counts.then(|| (index, held.rows() as u64)).into_iter().collect())
+                let counts = share == Share::WHOLE || share.index == 0;
+                Content::Rows(counts.then(|| (index, held.rows() as u64)).into_iter().collect())
             }
-            Request::Ask { form, phase, question } => {
-                *held = std::mem::replace(&mut *held, Held::Nothing).prepared(
-                    form,
-                    phase.as_ref(),
-                    self.description.index,
-                )?;
+            Request::Ask { run, phase, question } => {
+                held.prepare(run, phase.as_ref(), index)?;
                 let (problem, records, workspace) = held.asked(phase.as_ref())?;
-                let share = self.description.share;
-                Reply::Answer(parts::answer(problem, records, share, &question, workspace, Par::Parallel)?)
+                Content::Answer(parts::answer(problem, records, share, &question, workspace, Par::Parallel)?)
             }
-            Request::Moments { form, weights, target, kappa } => {
-                *held = std::mem::replace(&mut *held, Held::Nothing).prepared(
-                    form,
-                    None,
-                    self.description.index,
-                )?;
+            Request::Moments { run, weights, target, kappa } => {
+                held.prepare(run, None, index)?;
                 let (_, records, _) = held.asked(None)?;
                 let all = records.len();
-                Reply::Moments(Totals::new(weights, kappa, target, records, all, Par::Parallel))
+                Content::Moments(Totals::new(weights, kappa, target, records, all, Par::Parallel))
             }
         };
-        written(&reply)
+        written(&Reply { parts: vec![index], content })
     }
 }
 
@@ -97,26 +88,36 @@ impl Held {
         }
     }
 
-    /// In the form that a request is about. A run has one form, so this happens once.
+    /// Puts the rows into the form that a request is about. A run has one form, so this happens once.
+    fn prepare(&mut self, run: String, phase: Option<&PhaseRows>, part: usize) -> Result<(), LearnError> {
+        *self = std::mem::replace(self, Self::Nothing).prepared(run, phase, part)?;
+        Ok(())
+    }
+
     fn prepared(self, wanted: String, phase: Option<&PhaseRows>, part: usize) -> Result<Self, LearnError> {
         let held = match self {
             Self::Rows(table) => {
-                let parsed: Form =
+                let Run { form, rows } =
                     serde_json::from_str(&wanted).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
-                let all = records(parsed.problem, table, parsed.feature_bound, parsed.constant)?;
-                Self::Records { form: wanted, problem: parsed.problem, all, workspace: Workspace::default() }
+                // Shares of a metric's pairs all have the rows that the first one counted.
+                let counted = rows.get(part).or(rows.first());
+                if counted != Some(&(table.rows as u64)) {
+                    return Err(LearnError::Engine("the files of a part changed during the run".into()));
+                }
+                let all = records(form.problem, table, form.feature_bound, form.constant)?;
+                Self::Records { run: wanted, problem: form.problem, all, workspace: Workspace::default() }
             }
-            Self::Records { ref form, .. } | Self::Phases { ref form, .. } if *form == wanted => self,
+            Self::Records { ref run, .. } | Self::Phases { ref run, .. } if *run == wanted => self,
             Self::Records { .. } | Self::Phases { .. } => {
                 return Err(LearnError::Engine("a worker was asked about two runs".into()));
             }
             Self::Nothing => return Err(LearnError::Engine("a worker failed before".into())),
         };
         match (held, phase) {
-            (Self::Records { form, problem, all, .. }, Some(layout)) => {
+            (Self::Records { run, problem, all, .. }, Some(layout)) => {
                 let parts =
                     layout.divide(&all, part).into_iter().map(|records| (records, Workspace::default()));
-                Ok(Self::Phases { form, problem, parts: parts.collect(), layout: layout.clone() })
+                Ok(Self::Phases { run, problem, parts: parts.collect(), layout: layout.clone() })
             }
             (held, _) => Ok(held),
         }
