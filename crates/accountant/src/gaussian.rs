@@ -145,7 +145,8 @@ mod tests {
             let ratio = largest_ratio(budget).unwrap();
             prop_assert!(delta(eps, ratio).unwrap() <= budget.delta.get());
             let back = epsilon(budget.delta, ratio).unwrap().get();
-            prop_assert!(back <= eps && back >= eps * (1.0 - 1e-9));
+            // The curve's last bits wobble, so a search along it may end a few roundings above.
+            prop_assert!(back <= eps * (1.0 + 1e-12) && back >= eps * (1.0 - 1e-9), "{back}");
         }
 
         #[test]
@@ -161,6 +162,15 @@ mod tests {
             let integrated = crate::quadrature::gaussian_delta(eps, mu).unwrap();
             prop_assert!((exact - integrated).abs() <= 1e-9 * exact + 1e-15, "{exact} {integrated}");
         }
+    }
+
+    #[test]
+    fn searches_along_the_curve_meet() {
+        let (eps, log_delta) = (3.234_296_756_460_808_f64, -24.564_748_609_599_018_f64);
+        let budget = Budget::new(eps, log_delta.exp()).unwrap();
+        let ratio = largest_ratio(budget).unwrap();
+        let back = epsilon(budget.delta, ratio).unwrap().get();
+        assert!((back / eps - 1.0).abs() < 1e-12, "{back} of {eps}");
     }
 
     #[test]
