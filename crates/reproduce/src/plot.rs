@@ -5,6 +5,8 @@ use pairdp_units::directed::{larger, smaller};
 use std::fmt::Write as _;
 
 const COLOURS: [&str; 7] = ["#111", "#c4561d", "#1f5fa8", "#14803c", "#8a3ab9", "#9aa6b2", "#d0a92c"];
+/// What most experiments have, in the colours above, so that pictures can be compared.
+const USUAL: [&str; 6] = ["printed", "literal", "certified", "auto", "ceiling", "untrained"];
 const WIDTH: f64 = 1000.0;
 const ROW: f64 = 15.0;
 const TOP: f64 = 58.0;
@@ -37,7 +39,8 @@ pub fn dots(experiment: &Experiment, cells: &[Cell]) -> String {
         escape(experiment.title)
     );
     let mut x = 12.0;
-    for (name, colour) in experiment.columns.iter().zip(COLOURS) {
+    let colours = colours(experiment.columns);
+    for (name, colour) in experiment.columns.iter().zip(&colours) {
         let _ = writeln!(
             svg,
             "<circle cx=\"{x}\" cy=\"34\" r=\"4\" fill=\"{colour}\"/><text x=\"{}\" y=\"38\">{}</text>",
@@ -67,7 +70,7 @@ pub fn dots(experiment: &Experiment, cells: &[Cell]) -> String {
             y + 4.0,
             escape(name)
         );
-        for (value, colour) in values.iter().zip(COLOURS) {
+        for (value, colour) in values.iter().zip(&colours) {
             let Some(mean) = value.mean.filter(|mean| axis.place(*mean).is_finite()) else { continue };
             if let Some((from, to)) = axis.bar(value) {
                 let (from, to) = (axis.across(from), axis.across(to));
@@ -82,6 +85,15 @@ pub fn dots(experiment: &Experiment, cells: &[Cell]) -> String {
     }
     svg.push_str("</svg>\n");
     svg
+}
+
+/// A colour for each column: the usual ones have theirs, others take what is left.
+fn colours(columns: &[&str]) -> Vec<&'static str> {
+    let usual = |name: &str| USUAL.iter().position(|usual| *usual == name);
+    let taken: Vec<usize> = columns.iter().filter_map(|name| usual(name)).collect();
+    let mut left = (0..COLOURS.len()).filter(|place| !taken.contains(place)).cycle();
+    let place = |name: &&str| usual(name).or_else(|| left.next()).unwrap_or(0);
+    columns.iter().map(place).map(|place| COLOURS[place]).collect()
 }
 
 /// Where values stand.
@@ -164,6 +176,13 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_usual_columns_have_their_colours() {
+        let found = colours(&["literal", "other", "auto", "another"]);
+        assert_eq!(found, [COLOURS[1], COLOURS[0], COLOURS[3], COLOURS[2]]);
+        assert_eq!(colours(&USUAL), COLOURS[..6]);
+    }
 
     fn ticks(logarithmic: bool, values: &[f64]) -> Vec<String> {
         let values: Vec<Value> = values.iter().map(|value| Value::known(*value)).collect();
