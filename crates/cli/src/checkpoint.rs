@@ -34,11 +34,7 @@ impl File {
     /// releases, and a run that went on from it would write the same model's certificate.
     pub(crate) fn remove(&self) {
         let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
+        // Only now: as long as there is something to go on from, two runs must find one and the same lock.
         let _ = std::fs::remove_file(&self.lock);
     }
 }

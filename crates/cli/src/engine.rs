@@ -77,21 +77,13 @@ impl Address {
 /// Parts in this process.
 fn here(texts: &[String]) -> Result<Ask, Failure> {
     let parts = texts.iter().map(|text| Part::load(text)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Box::new(move |question| merged(&parts, question).map_err(|error| explained(&error))))
+    Ok(Box::new(move |question| merged(&parts, question).map_err(|error| error.explained())))
 }
 
 fn merged(parts: &[Part], question: &[u8]) -> Result<Vec<u8>, pairdp_learn::LearnError> {
     let mut answers = parts.iter().map(|part| part.answer(question));
     let first = answers.next().unwrap_or(Err(pairdp_learn::LearnError::NoParts))?;
     answers.try_fold(first, |merged, answer| merge(&merged, &answer?))
-}
-
-/// An error and its way out, in one text.
-fn explained(error: &impl Hint) -> String {
-    match error.hint() {
-        Some(hint) => format!("{error}\nhint: {hint}"),
-        None => error.to_string(),
-    }
 }
 
 /// Asks all workers at once and merges what they answer.
@@ -112,7 +104,7 @@ fn together(mut workers: Vec<Worker>) -> Result<Ask, Failure> {
             let answer = worker.answer(question)?;
             all = Some(match all {
                 None => answer,
-                Some(before) => merge(&before, &answer).map_err(|error| explained(&error))?,
+                Some(before) => merge(&before, &answer).map_err(|error| error.explained())?,
             });
         }
         all.ok_or_else(|| "there are no workers".to_owned())
@@ -286,7 +278,7 @@ pub(crate) fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Resul
                 parts = loaded;
                 (b'R', Vec::new())
             }),
-            b'Q' => merged(&parts, &body).map(|answer| (b'S', answer)).map_err(|error| explained(&error)),
+            b'Q' => merged(&parts, &body).map(|answer| (b'S', answer)).map_err(|error| error.explained()),
             _ => Err("not a message for a worker".to_owned()),
         };
         match answer {
@@ -299,7 +291,7 @@ pub(crate) fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Resul
 
 fn load(body: &[u8]) -> Result<Vec<Part>, String> {
     let texts: Vec<String> = serde_json::from_slice(body).map_err(|_| "not a list of parts".to_owned())?;
-    texts.iter().map(|text| Part::load(text).map_err(|error| explained(&error))).collect()
+    texts.iter().map(|text| Part::load(text).map_err(|error| error.explained())).collect()
 }
 
 #[cfg(test)]

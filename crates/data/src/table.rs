@@ -4,7 +4,7 @@ use crate::format::Format;
 use crate::rules::Rules;
 use crate::source::Source;
 use crate::{DataError, Encoding, Label, csv, libsvm, parquet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -36,6 +36,26 @@ impl Table {
     /// [`DataError`] with file, line and column; never with a cell's content.
     pub fn read(path: &Path, encoding: &Encoding, labels: LabelUse<'_>) -> Result<Self, DataError> {
         Self::read_counted(path, encoding, labels, &Arc::default())
+    }
+
+    /// Reads the files of one table, in order.
+    ///
+    /// # Errors
+    /// As [`Table::read`]; [`DataError::NoTables`] without files.
+    pub fn read_files(
+        paths: &[PathBuf],
+        encoding: &Encoding,
+        labels: LabelUse<'_>,
+    ) -> Result<Self, DataError> {
+        let mut tables = paths.iter().map(|path| Self::read(path, encoding, labels));
+        let mut all = tables.next().unwrap_or_else(|| Err(DataError::NoTables { path: PathBuf::new() }))?;
+        for table in tables {
+            let table = table?;
+            all.features.extend_from_slice(&table.features);
+            all.targets.extend_from_slice(&table.targets);
+            all.rows += table.rows;
+        }
+        Ok(all)
     }
 
     /// [`Table::read`] for whoever waits: the counter has how many bytes of a text file were read so far.

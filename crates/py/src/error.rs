@@ -9,19 +9,12 @@ import_exception!(pairdp.exceptions, PrivacyBudgetError);
 /// A `ValueError` with the hint on a line of its own.
 #[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
 pub(crate) fn refused(error: impl Hint) -> PyErr {
-    PyValueError::new_err(with_hint(&error))
+    PyValueError::new_err(error.explained())
 }
 
 /// A `PrivacyBudgetError`, likewise.
 pub(crate) fn over_budget(error: &impl Hint) -> PyErr {
-    PrivacyBudgetError::new_err(with_hint(error))
-}
-
-fn with_hint(error: &impl Hint) -> String {
-    match error.hint() {
-        Some(hint) => format!("{error}\nhint: {hint}"),
-        None => error.to_string(),
-    }
+    PrivacyBudgetError::new_err(error.explained())
 }
 
 /// A `ValueError` for a shape or type that Python handed over.

@@ -9,7 +9,7 @@ use pairdp_learn::{Journal, Prepared, Rows, Settings, rehearse};
 use pairdp_units::Budget;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One part of a table in a worker's memory. It does not travel: there is no way to pickle it.
@@ -152,18 +152,9 @@ impl Run {
         Ok((found, prepared))
     }
 
-    fn read(&self, data: &std::path::Path) -> PyResult<Table> {
-        let read = |file: &PathBuf| Table::read(file, &self.encoding, LabelUse::Read(&self.label));
+    fn read(&self, data: &Path) -> PyResult<Table> {
         let files = table_files(data).map_err(refused)?;
-        let mut tables = files.iter().map(read);
-        let mut all = tables.next().ok_or_else(|| shape("no file"))?.map_err(refused)?;
-        for table in tables {
-            let table = table.map_err(refused)?;
-            all.features.extend_from_slice(&table.features);
-            all.targets.extend_from_slice(&table.targets);
-            all.rows += table.rows;
-        }
-        Ok(all)
+        Table::read_files(&files, &self.encoding, LabelUse::Read(&self.label)).map_err(refused)
     }
 }
 

@@ -10,4 +10,12 @@ pub trait Hint: std::error::Error {
     fn code(&self) -> &'static str {
         "refused"
     }
+
+    /// Both in one text, the hint on a line of its own.
+    fn explained(&self) -> String {
+        match self.hint() {
+            Some(hint) => format!("{self}\nhint: {hint}"),
+            None => self.to_string(),
+        }
+    }
 }

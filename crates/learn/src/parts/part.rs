@@ -8,7 +8,6 @@ use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Share, Workspace};
 use pairdp_pairwise::moments::Totals;
 use pairdp_pairwise::{Problem, Records};
-use std::path::Path;
 use std::sync::Mutex;
 
 /// One part of a table, in the memory of a worker.
@@ -37,15 +36,8 @@ impl Part {
     pub fn load(description: &str) -> Result<Self, LearnError> {
         let description: Description =
             serde_json::from_str(description).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
-        let read = |path: &Path| Table::read(path, &description.encoding, LabelUse::Read(&description.label));
-        let mut paths = description.paths.iter();
-        let mut table = read(paths.next().ok_or(LearnError::NoParts)?)?;
-        for path in paths {
-            let more = read(path)?;
-            table.features.extend_from_slice(&more.features);
-            table.targets.extend_from_slice(&more.targets);
-            table.rows += more.rows;
-        }
+        let Description { paths, encoding, label, .. } = &description;
+        let table = Table::read_files(paths, encoding, LabelUse::Read(label))?;
         Ok(Self { description, held: Mutex::new(Held::Rows(table)) })
     }
 

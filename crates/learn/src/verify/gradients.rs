@@ -24,7 +24,7 @@ pub(super) fn relations(certificate: &Certificate, law: Law) -> Vec<Relation> {
         ("sensitivity", formulas::relation(certificate.problem), each(&|r| sensitivity(certificate, r))),
         (
             "kernel error",
-            "τ_t = roundings(n)·2⁻⁵²·(largest gradient at w_t)",
+            "τ_t = roundings·2⁻⁵²·(largest gradient at w_t)",
             each(&|r| kernel_error(certificate, r)),
         ),
         (

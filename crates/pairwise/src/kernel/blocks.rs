@@ -1,6 +1,5 @@
 //! Fixed blocks of rows: the same partial sums for any number of threads.
 
-use pairdp_units::directed::smaller;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -22,15 +21,8 @@ const BLOCKS: usize = 64;
 pub(crate) const SUB_BLOCK: usize = 512;
 
 /// Rows in a block, from n alone.
-pub fn length(n: usize) -> usize {
+fn length(n: usize) -> usize {
     n.div_ceil(BLOCKS).clamp(SHORTEST, LONGEST)
-}
-
-/// Additions that a term of a blocked sum of n terms passes through at most, with a few for the products: within a
-/// sub-block, over sub-blocks, over blocks.
-pub fn depth(n: usize) -> f64 {
-    let length = length(n);
-    smaller(n as f64, SUB_BLOCK as f64) + (length.div_ceil(SUB_BLOCK) + n.div_ceil(length) + 16) as f64
 }
 
 /// Applies `work` to every block and returns the results in order.

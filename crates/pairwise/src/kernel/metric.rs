@@ -133,8 +133,9 @@ struct Steps {
 impl Steps {
     fn new(problem: Problem, (low, high): (f64, f64), n: usize) -> Self {
         let steepest = if -low > high { -low } else { high };
-        let slope = steepest * TILE as f64;
-        let matrix = slope * n as f64 * problem.feature_bound() * problem.feature_bound();
+        // A record has up to n pairs in a row of tiles; the matrix adds up the rows of one.
+        let slope = steepest * n as f64;
+        let matrix = slope * TILE as f64 * problem.feature_bound() * problem.feature_bound();
         Self { matrix: Fine::for_terms(matrix), slope: Fine::for_terms(slope) }
     }
 }
