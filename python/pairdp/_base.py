@@ -23,8 +23,8 @@ from .exceptions import PrivacyBudgetError
 
 Bounds = tuple[ArrayLike, ArrayLike]
 
-# The file of a ledger, the command that gives its key, and the data set that pays.
-Booking = tuple[str, str | None, str]
+# The file of a ledger, the command that gives its key, the data set that pays, and the form that its table is read by.
+Booking = tuple[str, str | None, str, str]
 
 ALGORITHMS = (
     "auto",
@@ -441,6 +441,26 @@ class PrivateEstimator(Estimator):
         self.feature_names_in_ = np.array(names, dtype=object)
         self._accept(text)
         return self
+
+    def table_schema(self, n_features: int) -> dict[str, Any]:
+        """Return what decides which tables this estimator refuses, for :meth:`pairdp.ledger.Ledger.add`.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of ``X``.
+
+        Returns
+        -------
+        dict
+            The number of features and the public values of the label.
+        """
+        schema: dict[str, Any] = {"features": int(n_features)}
+        for name in ("classes", "positive_label", "target_bounds"):
+            value = getattr(self, name, None)
+            if value is not None:
+                schema[name] = [label_text(entry) for entry in np.ravel(np.asarray(value)).tolist()]
+        return schema
 
     def verify(self) -> bool:
         """Recompute the certificate by a second method and say whether it holds."""

@@ -12,9 +12,9 @@ Examples
 >>> from pairdp.ledger import Ledger
 >>> path = Path(tempfile.mkdtemp()) / "clinic.ledger"
 >>> ledger = Ledger.create(path)
->>> ledger.add("stays", epsilon=1.0, delta=1e-6, records=2000)
 >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 3))
 >>> ranker = PrivateRanker(epsilon=0.8, delta=1e-6, bounds=(-1, 1))
+>>> ledger.add("stays", epsilon=1.0, delta=1e-6, records=2000, schema=ranker.table_schema(3))
 >>> ledger.fit(ranker, "stays", X, X[:, 0] > 0).verify()
 True
 >>> ledger.show()["stays"]["spent"]
@@ -31,6 +31,7 @@ import json
 import os
 from typing import Any, Self, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
@@ -39,6 +40,9 @@ from ._base import PrivateEstimator
 __all__ = ["Ledger"]
 
 Trained = TypeVar("Trained", bound=PrivateEstimator)
+
+# A schema file, or what `table_schema` returns.
+Schema = str | os.PathLike[str] | dict[str, Any]
 
 
 class Ledger:
@@ -83,7 +87,16 @@ class Ledger:
         ledger.check()
         return ledger
 
-    def add(self, dataset: str, *, epsilon: float, delta: float, records: int | None) -> None:
+    def add(
+        self,
+        dataset: str,
+        *,
+        epsilon: float,
+        delta: float,
+        records: int | None,
+        schema: Schema | None = None,
+        public_labels: bool = False,
+    ) -> None:
         """Enter a data set with what all runs on it may cost together.
 
         Parameters
@@ -95,8 +108,26 @@ class Ledger:
         records : int or None
             How many records it has, which is public. ``None`` keeps their number secret: runs then need
             ``options={"max_records": ...}`` and protect adding or removing a record.
+        schema : path-like or dict, optional
+            What the table is read by: a schema file, or ``estimator.table_schema(n_features)`` for arrays. Nothing can be
+            spent before it is said here or by :meth:`set_schema`, and runs that read the table in another way are refused
+            before they look at it: what a schema of somebody's choice refuses would answer questions about records.
+        public_labels : bool, default=False
+            The grant is for the features of records; their labels are known to everyone and not protected.
         """
-        _core.ledger_add(*self._file, dataset, epsilon, delta, records)
+        form = None if schema is None else _form(schema)
+        _core.ledger_add(*self._file, dataset, epsilon, delta, records, public_labels, form)
+
+    def set_schema(self, dataset: str, schema: Schema) -> None:
+        """Say by which schema a data set's table is read. Only its owner should change it; the history keeps every change.
+
+        Parameters
+        ----------
+        dataset : str
+        schema : path-like or dict
+            As for :meth:`add`.
+        """
+        _core.ledger_set_schema(*self._file, dataset, _form(schema))
 
     def grant(self, dataset: str, *, epsilon: float, delta: float) -> None:
         """Set a data set's total anew, what was spent included.
@@ -130,7 +161,8 @@ class Ledger:
         """Fit a private estimator and let a data set pay.
 
         The cost is spent before the core looks at a record, stays spent if the run is interrupted, and is given back
-        only if the table is refused for its form. If it does not fit, ``PrivacyBudgetError`` says what would.
+        only if the table is refused for its form. An estimator that reads tables in another way than the data set's schema
+        says is refused before that. If it does not fit, ``PrivacyBudgetError`` says what would.
 
         Parameters
         ----------
@@ -147,4 +179,21 @@ class Ledger:
         """
         if not isinstance(estimator, PrivateEstimator):
             raise TypeError(f"a ledger pays for private estimators, not for {type(estimator).__name__}")
-        return estimator._fit(X, y, estimator._trainer((*self._file, dataset)))
+        form = _form(estimator.table_schema(_width(X)))
+        _core.ledger_check_schema(*self._file, dataset, form)
+        return estimator._fit(X, y, estimator._trainer((*self._file, dataset, form)))
+
+
+def _form(schema: Schema) -> str:
+    """Return what decides which tables are refused, as one text."""
+    if isinstance(schema, dict):
+        return json.dumps(schema, sort_keys=True)
+    return _core.schema_form(os.fspath(schema))
+
+
+def _width(X: Any) -> int:
+    """Return the number of columns without looking at a cell."""
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if len(shape) != 2:
+        raise ValueError("X must have rows and columns")
+    return int(shape[1])

@@ -25,6 +25,7 @@
 
 use crate::AccountantError;
 use crate::hidden_state::LastIterate;
+pub use pairdp_units::Adjacency;
 use pairdp_units::UnitError;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +37,7 @@ pub const EVENT_VERSION: u32 = 1;
 #[serde(deny_unknown_fields, try_from = "UncheckedEvent")]
 pub struct Event {
     version: u32,
-    adjacency: AdjacencyKind,
+    adjacency: Adjacency,
     release: Release,
 }
 
@@ -45,18 +46,8 @@ pub struct Event {
 #[serde(deny_unknown_fields)]
 struct UncheckedEvent {
     version: u32,
-    adjacency: AdjacencyKind,
+    adjacency: Adjacency,
     release: Release,
-}
-
-/// Which tables count as neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AdjacencyKind {
-    /// Same public size, one record differs.
-    ReplaceOne,
-    /// One table has a record more.
-    AddRemoveOne,
 }
 
 /// A release, or several.
@@ -142,7 +133,7 @@ impl Event {
     ///
     /// # Errors
     /// [`AccountantError::Invalid`] naming the field that is out of range.
-    pub fn new(adjacency: AdjacencyKind, release: Release) -> Result<Self, AccountantError> {
+    pub fn new(adjacency: Adjacency, release: Release) -> Result<Self, AccountantError> {
         release.check()?;
         Ok(Self { version: EVENT_VERSION, adjacency, release })
     }
@@ -159,11 +150,11 @@ impl Event {
         noise_multiplier: f64,
     ) -> Result<Self, AccountantError> {
         let sampling = batch.map_or(Sampling::None, |batch| Sampling::FixedSize { batch, records });
-        Self::new(AdjacencyKind::ReplaceOne, Release::Gaussian { noise_multiplier, sampling, times: steps })
+        Self::new(Adjacency::ReplaceOne, Release::Gaussian { noise_multiplier, sampling, times: steps })
     }
 
     /// Which tables count as neighbours.
-    pub fn adjacency(&self) -> AdjacencyKind {
+    pub fn adjacency(&self) -> Adjacency {
         self.adjacency
     }
 

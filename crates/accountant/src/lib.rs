@@ -55,7 +55,7 @@ mod window;
 mod tests;
 
 pub use account::{Answer, Method, account, delta_for, delta_value, epsilon_for, epsilon_value};
-pub use event::{AdjacencyKind, Event, Release, Sampling};
+pub use event::{Adjacency, Event, Release, Sampling};
 pub use hidden_state::{LastIterate, Output};
 
 use pairdp_units::{Budget, Hint};

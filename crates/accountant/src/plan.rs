@@ -5,7 +5,7 @@
 //! two directions, and a dominating pair for each.
 
 use crate::AccountantError;
-use crate::event::{AdjacencyKind, Event, Release, Sampling};
+use crate::event::{Adjacency, Event, Release, Sampling};
 use crate::gaussian;
 use crate::moments::Term;
 use crate::pair::Pair;
@@ -65,7 +65,7 @@ pub(crate) fn alternatives(event: &Event) -> Result<Vec<Alternative>, Accountant
     Ok(all)
 }
 
-fn expand(release: &Release, adjacency: AdjacencyKind) -> Result<Vec<Vec<Step>>, AccountantError> {
+fn expand(release: &Release, adjacency: Adjacency) -> Result<Vec<Vec<Step>>, AccountantError> {
     let one =
         |pair: Pair, count: u64, attained: bool| vec![vec![Step { term: Term { pair, count }, attained }]];
     match release {
@@ -113,19 +113,21 @@ fn within_limit(count: usize) -> Result<(), AccountantError> {
     }
 }
 
-fn gaussian_pair(shift: f64, sampling: Sampling, adjacency: AdjacencyKind) -> Result<Pair, AccountantError> {
-    use AdjacencyKind::{AddRemoveOne, ReplaceOne};
+fn gaussian_pair(shift: f64, sampling: Sampling, adjacency: Adjacency) -> Result<Pair, AccountantError> {
+    use Adjacency::{AddRemoveOne, ReplaceFeatures, ReplaceOne};
     match (sampling, adjacency) {
         (Sampling::None, _) => Ok(Pair::Gaussian { shift }),
-        (Sampling::FixedSize { batch, records }, ReplaceOne) => {
+        (Sampling::FixedSize { batch, records }, ReplaceOne | ReplaceFeatures) => {
             Ok(Pair::Symmetric { rate: batch as f64 / records as f64, shift })
         }
-        (Sampling::OneIndex { records }, ReplaceOne) => {
+        (Sampling::OneIndex { records }, ReplaceOne | ReplaceFeatures) => {
             Ok(Pair::Symmetric { rate: 1.0 / records as f64, shift })
         }
-        (Sampling::PoissonRecords { rate }, ReplaceOne) => Ok(Pair::PlusMinus { rate, radius: shift }),
+        (Sampling::PoissonRecords { rate }, ReplaceOne | ReplaceFeatures) => {
+            Ok(Pair::PlusMinus { rate, radius: shift })
+        }
         (Sampling::PoissonRecords { rate }, AddRemoveOne) => Ok(Pair::Remove { rate, shift }),
-        (Sampling::PoissonPairs { records, expected_pairs }, ReplaceOne) => {
+        (Sampling::PoissonPairs { records, expected_pairs }, ReplaceOne | ReplaceFeatures) => {
             let n = records as f64;
             let rate = expected_pairs / (n * (n - 1.0) / 2.0);
             if rate < 1.0 && rate * n > MOST_PARTNERS {
@@ -143,12 +145,14 @@ fn gaussian_pair(shift: f64, sampling: Sampling, adjacency: AdjacencyKind) -> Re
 }
 
 /// ε of a pure release on a sample: log(1 + q(e^ε − 1)), rounded up.
-fn pure_epsilon(epsilon: f64, sampling: Sampling, adjacency: AdjacencyKind) -> Result<f64, AccountantError> {
-    use AdjacencyKind::{AddRemoveOne, ReplaceOne};
+fn pure_epsilon(epsilon: f64, sampling: Sampling, adjacency: Adjacency) -> Result<f64, AccountantError> {
+    use Adjacency::{AddRemoveOne, ReplaceFeatures, ReplaceOne};
     let rate = match (sampling, adjacency) {
         (Sampling::None, _) => return Ok(epsilon),
-        (Sampling::FixedSize { batch, records }, ReplaceOne) => batch as f64 / records as f64,
-        (Sampling::OneIndex { records }, ReplaceOne) => 1.0 / records as f64,
+        (Sampling::FixedSize { batch, records }, ReplaceOne | ReplaceFeatures) => {
+            batch as f64 / records as f64
+        }
+        (Sampling::OneIndex { records }, ReplaceOne | ReplaceFeatures) => 1.0 / records as f64,
         (Sampling::PoissonRecords { rate }, AddRemoveOne) => rate,
         _ => return Err(AccountantError::Unsupported("a pure release on this kind of sample")),
     };

@@ -26,15 +26,15 @@ fn read(row: &[&str], shift: f64) -> (Pair, Event) {
         "symmetric" => (
             Pair::Symmetric { rate, shift },
             Sampling::FixedSize { batch: row[2].parse().unwrap(), records: whole },
-            AdjacencyKind::ReplaceOne,
+            Adjacency::ReplaceOne,
         ),
         "remove" => {
-            (Pair::Remove { rate, shift }, Sampling::PoissonRecords { rate }, AdjacencyKind::AddRemoveOne)
+            (Pair::Remove { rate, shift }, Sampling::PoissonRecords { rate }, Adjacency::AddRemoveOne)
         }
         "opposed" => (
             Pair::PlusMinus { rate, radius: shift },
             Sampling::PoissonRecords { rate },
-            AdjacencyKind::ReplaceOne,
+            Adjacency::ReplaceOne,
         ),
         "pairs" => (
             Pair::PoissonPairs {
@@ -43,7 +43,7 @@ fn read(row: &[&str], shift: f64) -> (Pair, Event) {
                 radius: shift,
             },
             Sampling::PoissonPairs { records: whole, expected_pairs: batch },
-            AdjacencyKind::ReplaceOne,
+            Adjacency::ReplaceOne,
         ),
         other => panic!("{other}"),
     };
@@ -177,9 +177,9 @@ fn hidden_state_refuses_what_it_does_not_cover() {
     assert!(matches!(averaged.ratio(), Err(AccountantError::Unsupported(_))));
     let long_steps = LastIterate { step_size: 2.1, ..run.clone() };
     assert!(matches!(long_steps.ratio(), Err(AccountantError::Unsupported(_))));
-    let event = Event::new(AdjacencyKind::ReplaceOne, Release::LastIterate(averaged)).unwrap();
+    let event = Event::new(Adjacency::ReplaceOne, Release::LastIterate(averaged)).unwrap();
     assert!(account(&event, delta(1e-6)).is_err());
-    let event = Event::new(AdjacencyKind::ReplaceOne, Release::LastIterate(run)).unwrap();
+    let event = Event::new(Adjacency::ReplaceOne, Release::LastIterate(run)).unwrap();
     let answer = account(&event, delta(1e-5)).unwrap();
     assert_eq!(answer.method, Method::Gaussian);
     assert!((answer.epsilon.get() - 3.382).abs() < 1e-3, "{answer:?}");
@@ -244,23 +244,23 @@ fn unknown_events_are_refused() {
     ] {
         assert!(parse(&good.replace(old, new)).is_err(), "{new}");
     }
-    let unsupported = |sampling: Sampling, adjacency: AdjacencyKind| {
+    let unsupported = |sampling: Sampling, adjacency: Adjacency| {
         let release = Release::Gaussian { noise_multiplier: 1.0, sampling, times: 1 };
         let outcome = account(&Event::new(adjacency, release).unwrap(), delta(1e-6));
         assert!(matches!(outcome, Err(AccountantError::Unsupported(_))), "{outcome:?}");
     };
-    unsupported(Sampling::FixedSize { batch: 2, records: 10 }, AdjacencyKind::AddRemoveOne);
-    unsupported(Sampling::OneIndex { records: 10 }, AdjacencyKind::AddRemoveOne);
-    unsupported(Sampling::PoissonPairs { records: 10, expected_pairs: 1.0 }, AdjacencyKind::AddRemoveOne);
+    unsupported(Sampling::FixedSize { batch: 2, records: 10 }, Adjacency::AddRemoveOne);
+    unsupported(Sampling::OneIndex { records: 10 }, Adjacency::AddRemoveOne);
+    unsupported(Sampling::PoissonPairs { records: 10, expected_pairs: 1.0 }, Adjacency::AddRemoveOne);
     let pure = Release::Pure { epsilon: 1.0, sampling: Sampling::PoissonRecords { rate: 0.1 }, times: 1 };
-    assert!(account(&Event::new(AdjacencyKind::ReplaceOne, pure).unwrap(), delta(1e-6)).is_err());
+    assert!(account(&Event::new(Adjacency::ReplaceOne, pure).unwrap(), delta(1e-6)).is_err());
 }
 
 #[test]
 fn pure_releases_compose_like_randomised_response() {
     let pure = |epsilon: f64, times: u64| {
         let release = Release::Pure { epsilon, sampling: Sampling::None, times };
-        Event::new(AdjacencyKind::ReplaceOne, release).unwrap()
+        Event::new(Adjacency::ReplaceOne, release).unwrap()
     };
     assert!((account(&pure(0.5, 4), Delta::PURE).unwrap().epsilon.get() - 2.0).abs() < 1e-12);
     // Exact binomial δ(ε) of k-fold randomised response (Kairouz, Oh and Viswanath 2015).
@@ -278,7 +278,7 @@ fn pure_releases_compose_like_randomised_response() {
     // On a sample of one in a hundred, log(1 + (e − 1)/100).
     let sampling = Sampling::FixedSize { batch: 1, records: 100 };
     let release = Release::Pure { epsilon: 1.0, sampling, times: 1 };
-    let amplified = account(&Event::new(AdjacencyKind::ReplaceOne, release).unwrap(), Delta::PURE).unwrap();
+    let amplified = account(&Event::new(Adjacency::ReplaceOne, release).unwrap(), Delta::PURE).unwrap();
     assert!((amplified.epsilon.get() - (0.01 * 1_f64.exp_m1()).ln_1p()).abs() < 1e-12);
 }
 
@@ -297,7 +297,7 @@ fn disjoint_parts_cost_as_much_as_the_worst() {
     let gaussian =
         |noise_multiplier: f64| Release::Gaussian { noise_multiplier, sampling: Sampling::None, times: 1 };
     let of = |release: Release| {
-        account(&Event::new(AdjacencyKind::ReplaceOne, release).unwrap(), delta(1e-6)).unwrap()
+        account(&Event::new(Adjacency::ReplaceOne, release).unwrap(), delta(1e-6)).unwrap()
     };
     let alone = of(gaussian(2.0)).epsilon.get();
     let parts = of(Release::Disjoint { parts: vec![gaussian(2.0), gaussian(3.0), gaussian(4.0)] });
@@ -458,7 +458,7 @@ proptest! {
         };
         let rest = Release::Gaussian { noise_multiplier: 4.0 * other, sampling: Sampling::None, times: 3 };
         let of = |parts: Vec<Release>| {
-            let event = Event::new(AdjacencyKind::ReplaceOne, Release::Sequence { parts }).unwrap();
+            let event = Event::new(Adjacency::ReplaceOne, Release::Sequence { parts }).unwrap();
             epsilon_for(&event, delta(1e-6)).unwrap().0
         };
         let whole = of(vec![step(first + second), rest.clone()]);

@@ -19,6 +19,7 @@ mod answers;
 mod audit;
 pub mod confidence;
 mod error;
+pub mod everything;
 mod family;
 pub mod gap;
 pub mod influence;

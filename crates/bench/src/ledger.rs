@@ -1,12 +1,16 @@
 //! How long it takes to reserve a budget: with a history behind it, and with seven other processes at it.
 
 use crate::report::Report;
-use pairdp_accountant::{AdjacencyKind, Event, calibrate};
-use pairdp_ledger::{Cost, DataSet, Key, Ledger, LedgerError};
+use pairdp_accountant::{Adjacency, Event, calibrate};
+use pairdp_ledger::{Cost, DataSet, Key, Ledger, LedgerError, SchemaDigest};
 use pairdp_units::{Budget, Delta};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
+
+fn schema() -> SchemaDigest {
+    SchemaDigest::of("a schema")
+}
 
 const PROCESSES: usize = 8;
 const RESERVATIONS: usize = 200;
@@ -32,9 +36,9 @@ fn measure(report: &mut Report) -> Outcome<()> {
     for earlier in [250, 2000] {
         let path = folder.path().join(format!("{earlier}.ledger"));
         let mut ledger = new_ledger(&path)?;
-        times(earlier - 1, || ledger.reserve("d", &cost()?))?;
+        times(earlier - 1, || ledger.reserve("d", schema(), &cost()?))?;
         let details = [("entries", earlier as f64)];
-        let alone = times(RESERVATIONS, || ledger.reserve("d", &cost()?))?;
+        let alone = times(RESERVATIONS, || ledger.reserve("d", schema(), &cost()?))?;
         report.row("reserve, median", &details, 1e3 * alone[RESERVATIONS / 2], "ms");
         report.row("reserve, 95 of 100", &details, 1e3 * alone[RESERVATIONS * 95 / 100], "ms");
         let opening = times(20, || open(&path))?;
@@ -43,7 +47,7 @@ fn measure(report: &mut Report) -> Outcome<()> {
 
     let path = folder.path().join("shared.ledger");
     let mut ledger = new_ledger(&path)?;
-    times(250, || ledger.reserve("d", &cost()?))?;
+    times(250, || ledger.reserve("d", schema(), &cost()?))?;
     let start = Instant::now();
     let children: Vec<_> = (0..PROCESSES)
         .map(|_| {
@@ -79,7 +83,7 @@ fn measure(report: &mut Report) -> Outcome<()> {
 #[expect(clippy::print_stdout, reason = "the times are for the process that started this one")]
 fn work(path: &Path) -> Outcome<()> {
     let mut ledger = open(path)?;
-    for seconds in times(RESERVATIONS, || ledger.reserve("d", &cost()?))? {
+    for seconds in times(RESERVATIONS, || ledger.reserve("d", schema(), &cost()?))? {
         println!("{seconds}");
     }
     Ok(())
@@ -107,7 +111,10 @@ fn cost() -> Result<Cost, LedgerError> {
 fn new_ledger(path: &Path) -> Outcome<Ledger> {
     let mut ledger = Ledger::create(path, Key::beside_or_new(path)?)?;
     let grant = Budget::new(2.0, 1e-6)?;
-    ledger.add("d", DataSet { grant, adjacency: AdjacencyKind::ReplaceOne, records: Some(6000) })?;
+    ledger.add(
+        "d",
+        DataSet { grant, adjacency: Adjacency::ReplaceOne, records: Some(6000), schema: Some(schema()) },
+    )?;
     Ok(ledger)
 }
 

@@ -5,7 +5,7 @@
 use crate::report::{Report, best_cpu_seconds};
 use anyhow::{Result, bail};
 use pairdp_accountant::calibrate::noise_multiplier;
-use pairdp_accountant::{AdjacencyKind, Event, Release, Sampling, epsilon_for};
+use pairdp_accountant::{Adjacency, Event, Release, Sampling, epsilon_for};
 use pairdp_noise::{Scale, Secure, fill_gaussian};
 use pairdp_pairwise::kernel::{Par, gradient};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
@@ -30,10 +30,10 @@ fn accountant(report: &mut Report) -> Result<()> {
     let event = |poisson: bool, over_c: f64| {
         let rate = 2.0 / records as f64;
         let (adjacency, sampling, noise_multiplier) = if poisson {
-            (AdjacencyKind::AddRemoveOne, Sampling::PoissonRecords { rate }, over_c)
+            (Adjacency::AddRemoveOne, Sampling::PoissonRecords { rate }, over_c)
         } else {
             // Replacing a record moves a sum by 2C.
-            (AdjacencyKind::ReplaceOne, Sampling::FixedSize { batch: 2, records }, over_c / 2.0)
+            (Adjacency::ReplaceOne, Sampling::FixedSize { batch: 2, records }, over_c / 2.0)
         };
         Event::new(adjacency, Release::Gaussian { noise_multiplier, sampling, times: records })
     };

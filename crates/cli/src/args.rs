@@ -4,7 +4,7 @@ mod budget;
 mod evidence;
 mod tuning;
 
-pub(crate) use budget::{Adjacency, Budget, BudgetCommand, LedgerFile, Spending};
+pub(crate) use budget::{Budget, BudgetCommand, LedgerFile, Spending};
 pub(crate) use evidence::{Audit, Influence, Reproduce, Stability};
 pub(crate) use tuning::Tuning;
 

@@ -2,13 +2,14 @@
 //!
 //! Reserve, read, train, settle. The number of records, which the noise depends on, comes from the ledger: it is public
 //! under replace-one adjacency, and counting rows would be reading them. If the table is then refused, for its form or
-//! because it has another size, nothing was released that depends on a record's content, and the reservation is
-//! cancelled. From the first query on it stays spent, whatever happens.
+//! because it has another size, nothing was released that depends on a record's content beyond what the data set's own
+//! schema, set by its owner, refuses; and the reservation is cancelled. From the first query on it stays spent, whatever happens.
 
 use crate::args::{LedgerFile, Spending};
 use crate::failure::Failure;
 use pairdp_accountant::Event;
-use pairdp_ledger::{Cancelled, Cost, Key, Ledger, LedgerError, Reservation};
+use pairdp_data::{Encoding, Label};
+use pairdp_ledger::{Cancelled, Cost, Key, Ledger, LedgerError, Reservation, SchemaDigest};
 use pairdp_units::{Budget, Delta};
 use std::path::Path;
 
@@ -42,10 +43,11 @@ impl Booking {
         Self(None)
     }
 
-    /// Spends what a run on a table of the data set's public size, or of a public cap on it, costs. An interrupted run that
-    /// goes on has spent it already.
+    /// Spends what a run costs on a table of the data set's public size, or of a public cap on it, read by the data set's own
+    /// schema. An interrupted run that goes on has spent it already.
     pub(crate) fn reserve(
         spending: &Spending,
+        (encoding, label): (&Encoding, &Label),
         cap: Option<usize>,
         interrupted: Option<&str>,
         purchase: impl FnOnce(usize) -> Result<Purchase, Failure>,
@@ -62,12 +64,14 @@ impl Booking {
                 "enter the data set with --records; where their number is secret, training takes --max-records",
             ));
         };
+        let schema = schema_digest(encoding, label)?;
         let Purchase { event, sampler_delta, claim, name } = purchase(size)?;
         let cost = Cost::new(event, sampler_delta, claim, name).map_err(failure)?;
-        let found = interrupted.map(|run| ledger.resume(dataset, run, &cost)).transpose().map_err(failure)?;
+        let found =
+            interrupted.map(|run| ledger.resume(dataset, schema, run, &cost)).transpose().map_err(failure)?;
         let (reservation, fresh) = match found.flatten() {
             Some(reservation) => (reservation, false),
-            None => (ledger.reserve(dataset, &cost).map_err(failure)?, true),
+            None => (ledger.reserve(dataset, schema, &cost).map_err(failure)?, true),
         };
         Ok(Self(Some(Booked { ledger, reservation, fresh, records })))
     }
@@ -112,6 +116,11 @@ impl Booking {
         let run = reservation.commit(&mut ledger, released).map_err(failure)?;
         Ok(Some(run.as_str().to_owned()))
     }
+}
+
+/// The digest of what a table could be refused for.
+pub(crate) fn schema_digest(encoding: &Encoding, label: &Label) -> Result<SchemaDigest, Failure> {
+    Ok(SchemaDigest::of(&encoding.form(label).map_err(Failure::Failed)?))
 }
 
 /// Opens the ledger that was named, with its key.

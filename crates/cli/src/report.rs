@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use html::{escape, page, paragraph, section, table};
 use pairdp_data::Kind;
 use pairdp_learn::{Certificate, PrivateModel, Released, verify};
+use pairdp_units::Adjacency;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -29,10 +30,11 @@ pub(crate) fn render(
     let name = path.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy());
     let title = format!("Privacy report of {name}");
     let mut body = format!(
-        "<header>\n<h1>{}</h1>\n<p class=\"subtitle\">A {} model of {} columns, trained on {} records. {}</p>\n</header>\n",
+        "<header>\n<h1>{}</h1>\n<p class=\"subtitle\">A {} model of {} columns, trained on {}{} records. {}</p>\n</header>\n",
         escape(&title),
         escape(model.predictor.task.name()),
         model.predictor.encoding.columns().len(),
+        if certificate.problem.adjacency() == Adjacency::AddRemoveOne { "at most " } else { "" },
         certificate.records,
         if verdict.holds() {
             "<span class=\"verdict\">certificate verified</span>"

@@ -1,7 +1,7 @@
 //! How a row becomes a vector.
 
 use crate::rules::Scale;
-use crate::{Kind, Missing, Schema, Table};
+use crate::{Kind, Label, Missing, Schema, Table};
 use serde::{Deserialize, Serialize};
 
 /// The public rules that turn a row into a vector: a number is cut off at its range and mapped to [−1, 1], a
@@ -47,9 +47,18 @@ impl Encoding {
         Self { columns }
     }
 
+    /// The ranges of the numeric columns, in their order.
+    pub fn ranges(&self) -> Vec<[f64; 2]> {
+        let range = |column: &ColumnEncoding| match column.kind {
+            Kind::Range(range) => Some(range),
+            Kind::Categories(_) => None,
+        };
+        self.columns.iter().filter_map(range).collect()
+    }
+
     /// How many columns hold numbers.
     pub fn numeric(&self) -> usize {
-        self.columns.iter().filter(|column| matches!(column.kind, Kind::Range(_))).count()
+        self.ranges().len()
     }
 
     /// Encodes a row-major matrix of numbers.
@@ -75,6 +84,15 @@ impl Encoding {
         let features: Vec<f64> = cells.chunks_exact(columns).flat_map(encode).collect();
         let rows = features.len() / columns;
         Ok(Table { features, columns, targets: Vec::new(), rows })
+    }
+
+    /// What decides which tables of this label are refused, as a text: names, ranges, categories, what empty cells count as, and
+    /// the label's values. It is public, as all of these are; a ledger keeps its digest (`proofs/ledger.md`).
+    ///
+    /// # Errors
+    /// One line for a number that JSON cannot hold, which no checked schema has.
+    pub fn form(&self, label: &Label) -> Result<String, String> {
+        serde_json::to_string(&(&self.columns, label)).map_err(|error| error.to_string())
     }
 
     /// Whether ranges and categories are what they must be; files can hold anything.

@@ -6,12 +6,15 @@ use crate::order::Order;
 use crate::plan::{Average, PlanKind};
 use pairdp_accountant::event::Sampling;
 use pairdp_pairwise::moments::Weights;
-use pairdp_pairwise::{Neighbours, Problem, kernel};
-use pairdp_units::{AddRemoveOne, Adjacency, ReplaceOne};
+use pairdp_pairwise::{Problem, kernel};
 use serde::{Deserialize, Serialize};
 
 /// The format written by this version; a meaning never changes under the same name.
-pub(crate) const FORMAT: &str = "pairdp-certificate/2";
+///
+/// Format 3 has an adjacency of its own for public labels, and the public ranges from which tighter ones were found.
+pub(crate) const FORMAT: &str = "pairdp-certificate/3";
+/// The format of version 0.1, which is still read: [`verify`](crate::verify()) says of which certificates it no longer holds.
+pub(crate) const FORMER: &str = "pairdp-certificate/2";
 
 /// What an independent reviewer needs to recompute (ε, δ), and nothing that was derived from records except
 /// through the noise: no data hash, no class counts, no data range.
@@ -43,6 +46,9 @@ pub struct Certificate {
     /// What was released before, to find tighter ranges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranges: Option<Ranges>,
+    /// The public ranges of numeric columns whose bins were counted, if tighter ones were looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public_ranges: Option<Vec<[f64; 2]>>,
     /// What was released.
     pub released: Released,
 }
@@ -146,14 +152,6 @@ pub struct GradientRelease {
     pub sigma: f64,
 }
 
-/// The name of a problem's neighbouring relation.
-pub(crate) fn adjacency(problem: Problem) -> &'static str {
-    match problem.neighbours() {
-        Neighbours::ReplaceOne => ReplaceOne::ID,
-        Neighbours::AddRemoveOne { .. } => AddRemoveOne::ID,
-    }
-}
-
 impl Certificate {
     /// The certificate of a mechanism whose releases have been made; `gradients` lists those of [`Mechanism::Gradients`].
     pub(crate) fn new(mechanism: &Mechanism, gradients: Vec<GradientRelease>) -> Self {
@@ -205,7 +203,7 @@ impl Certificate {
             claim: Claim {
                 epsilon: budget.epsilon.get(),
                 delta: budget.delta.get(),
-                adjacency: adjacency(problem).into(),
+                adjacency: problem.adjacency().name().into(),
             },
             records,
             features,
@@ -218,7 +216,13 @@ impl Certificate {
             lattice_bits: mechanism.lattice_bits(),
             sampler_delta: common.sampler_delta,
             ranges: mechanism.ranges(),
+            public_ranges: None,
             released,
         }
+    }
+
+    /// Whom the guarantee protects and from what, in words that follow "private for".
+    pub fn protects(&self) -> String {
+        self.problem.adjacency().protects(self.records)
     }
 }

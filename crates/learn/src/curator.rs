@@ -214,10 +214,7 @@ impl<S: Source> Curator<S> {
         let (Mechanism::Sampled(mechanism), Some(ahead)) = (&self.mechanism, &mut self.ahead) else {
             return Err(LearnError::WrongQuery("a sampled gradient"));
         };
-        // A record's gradient moves with the length of the parameters, a pair's slopes are cut off.
-        if matches!(problem.objective(), Objective::Pointwise { .. }) {
-            check_domain(problem, parameters)?;
-        }
+        check_slopes(problem, parameters)?;
         count(&mut self.made, mechanism.steps())?;
         if ahead.used + p > ahead.noise.len() {
             ahead.lattice.fill(&mut self.source, &mut ahead.noise);
@@ -243,11 +240,12 @@ impl<S: Source> Curator<S> {
     /// The mean gradient of the next record's pairs with all before it in the public order, with noise.
     ///
     /// # Errors
-    /// As [`Curator::noisy_gradient`].
+    /// As [`Curator::noisy_sample`].
     pub fn noisy_arrival(&mut self, parameters: &[f64]) -> Result<Vec<f64>, LearnError> {
         let Mechanism::Online(mechanism) = &self.mechanism else {
             return Err(LearnError::WrongQuery("the gradient of one arrival"));
         };
+        check_slopes(self.problem(), parameters)?;
         let lattice = mechanism.lattice()?;
         count(&mut self.made, mechanism.steps())?;
         let noise = self.draw(&lattice);
@@ -422,12 +420,18 @@ fn check_table(
     Ok(())
 }
 
-/// Refuses parameters outside the domain. Projections leave what is inside as it is, to the last bit.
+/// Refuses parameters outside the domain.
 fn check_domain(problem: Problem, parameters: &[f64]) -> Result<(), LearnError> {
-    let mut inside = parameters.to_vec();
-    problem.domain().project(&mut inside);
-    let same = inside.iter().zip(parameters).all(|(a, b)| a.to_bits() == b.to_bits());
-    if same { Ok(()) } else { Err(LearnError::OutsideDomain) }
+    if problem.domain().contains(parameters) { Ok(()) } else { Err(LearnError::OutsideDomain) }
+}
+
+/// Refuses parameters at which a sampled term could move further than over the domain. A metric's slopes are cut off at bounds
+/// that make its constants hold for every matrix; scores are linear in parameters and have no such bound.
+fn check_slopes(problem: Problem, parameters: &[f64]) -> Result<(), LearnError> {
+    match problem.objective() {
+        Objective::Metric { .. } => Ok(()),
+        Objective::Ranking { .. } | Objective::Pointwise { .. } => check_domain(problem, parameters),
+    }
 }
 
 /// Counts a release before it is made.

@@ -39,6 +39,15 @@ pub enum LearnError {
     /// A combination without a proof.
     #[error("there is no proved sensitivity for {0}")]
     NoProof(&'static str),
+    /// What is proved for tables of public size alone.
+    #[error("there is no proof for {0} where the number of records is secret")]
+    SecretSize(&'static str),
+    /// Labels that everyone knows have a number that everyone knows.
+    #[error("labels that are public have a public number, and the number of records is secret here")]
+    PublicLabelsOfSecretSize,
+    /// Public labels would weaken the promise and spare no noise.
+    #[error("{0} needs as much noise for public labels as for private ones")]
+    LabelsMakeNoDifference(&'static str),
     /// A measure that cannot be released.
     #[error("how good a model for {task} is cannot be released privately: {because}")]
     NoPrivateMeasure {
@@ -186,6 +195,13 @@ impl Hint for LearnError {
             Self::DeltaTooSmall(_) => Some("choose a larger δ or a smaller ε".into()),
             Self::Stability(error) => error.hint(),
             Self::NoProof(_) => Some("use `noisy-gd`, which needs none".into()),
+            Self::SecretSize(_) => {
+                Some("use the logistic loss and `noisy-gd` or `moments`, or make the number of records public".into())
+            }
+            Self::PublicLabelsOfSecretSize => Some("leave one of the two out".into()),
+            Self::LabelsMakeNoDifference(_) => {
+                Some("leave public labels out: the guarantee then covers labels too, at no cost".into())
+            }
             Self::NeedsPairs(_) | Self::NoHistory => {
                 Some("use `output-sgd` or `noisy-sgd`, which know both".into())
             }

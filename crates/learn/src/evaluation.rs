@@ -9,7 +9,7 @@ mod tests;
 use crate::mechanism::plain_event;
 use crate::{Law, LearnError, Predictor, Task};
 use pairdp_accountant::Event;
-use pairdp_accountant::event::AdjacencyKind;
+use pairdp_accountant::event::Adjacency;
 use pairdp_data::Table;
 use pairdp_noise::lattice::{self, Lattice};
 use pairdp_noise::{Claimed, Source, delta_share};
@@ -104,7 +104,7 @@ impl Evaluation {
     /// # Errors
     /// [`LearnError::Accountant`], which no calibrated evaluation meets.
     pub fn event(&self) -> Result<(Event, Delta), LearnError> {
-        Ok((plain_event(AdjacencyKind::ReplaceOne, self.law, self.ratio, 1)?, self.sampler_delta))
+        Ok((plain_event(Adjacency::ReplaceOne, self.law, self.ratio, 1)?, self.sampler_delta))
     }
 
     /// Scale of the noise on each share.

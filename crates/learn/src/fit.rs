@@ -44,9 +44,11 @@ pub fn fit(
     label: Option<Label>,
     journal: &mut Journal<'_>,
 ) -> Result<PrivateModel, LearnError> {
-    let mut encoding = encoding;
-    let (mut parameters, certificate) =
+    let public = encoding;
+    let mut encoding = public.clone();
+    let (mut parameters, mut certificate) =
         trained(&prepared, rows.into(), &mut encoding, Secure::from_os()?, journal)?.into_parts();
+    certificate.public_ranges = certificate.ranges.map(|_| public.ranges());
     let Prepared { problem, feature_bound, constant, columns, plan, because, as_printed, .. } = prepared;
     if constant == 0.0 && plan.algorithm() == PlanKind::Moments {
         // Without an intercept the one that was solved for is left out.

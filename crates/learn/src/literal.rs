@@ -166,7 +166,12 @@ fn delivered(public: Public, sigma: f64) -> Result<f64, LearnError> {
                     sampled.sensitivity() + 2.0 * sampled.gradient_error(),
                     sampled.lattice_bits(),
                 );
-                let event = sampled_event(sampled.sampling(), plan.steps(), down_by(1.0 / one, 2.0))?;
+                let event = sampled_event(
+                    problem.adjacency(),
+                    sampled.sampling(),
+                    plan.steps(),
+                    down_by(1.0 / one, 2.0),
+                )?;
                 epsilon_for(&event, delta)?.0
             }
             Mechanism::Output(output) => {

@@ -23,7 +23,7 @@ pub(crate) use sampled::event as sampled_event;
 
 use crate::{Law, LearnError, Plan, PlanKind, packing};
 use pairdp_noise::delta_share;
-use pairdp_pairwise::{Neighbours, Objective, Problem};
+use pairdp_pairwise::{Labels, MetricLoss, Neighbours, Objective, Problem};
 use pairdp_units::directed::down_by;
 use pairdp_units::{Budget, Delta};
 
@@ -59,8 +59,17 @@ impl Mechanism {
         }
         let records = problem.size(records);
         let whole_table = matches!(plan.algorithm(), PlanKind::NoisyGd | PlanKind::Moments);
-        if problem.neighbours() != Neighbours::ReplaceOne && !whole_table {
-            return Err(LearnError::NoProof("tables of secret size under this algorithm"));
+        if problem.neighbours() != Neighbours::ReplaceOne {
+            if !whole_table {
+                return Err(LearnError::SecretSize(plan.algorithm().name()));
+            }
+            if problem.labels() == Labels::Public {
+                return Err(LearnError::PublicLabelsOfSecretSize);
+            }
+            // A record more moves the others to other places of a tile, where a distance may round to the other side of the kink.
+            if problem.objective() == (Objective::Metric { loss: MetricLoss::Hinge }) {
+                return Err(LearnError::SecretSize("the hinge loss of metrics"));
+            }
         }
         if plan.tighten().is_some() && !(whole_table && plan.law() == Law::Gaussian) {
             return Err(LearnError::NoProof("tighter ranges under this algorithm and noise"));
@@ -132,10 +141,7 @@ pub(crate) struct Public {
 impl Public {
     /// How far one record can move the exact gradient at parameters of a norm.
     pub(crate) fn gradient_sensitivity(&self, norm: f64) -> Result<f64, LearnError> {
-        Ok(match self.problem.neighbours() {
-            Neighbours::ReplaceOne => self.problem.gradient_sensitivity(norm, self.records)?.get(),
-            Neighbours::AddRemoveOne { most } => self.problem.capped_sensitivity(norm, most)?.get(),
-        })
+        Ok(self.problem.gradient_sensitivity(norm, self.records)?.get())
     }
 
     /// The ratio of each of so many releases, after what looking for ranges takes.

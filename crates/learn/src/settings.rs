@@ -109,7 +109,7 @@ pub struct Settings {
     pub domain: Option<DomainKind>,
     /// B; by the task and loss unless said.
     pub radius: Option<f64>,
-    /// Whether labels are known to everyone.
+    /// Whether labels are known to everyone; the guarantee is then for the features of a record alone.
     pub public_labels: bool,
     /// Whether a pair of a ranker counts once or, as some papers have it, twice.
     pub form: RankingForm,
@@ -250,7 +250,12 @@ impl Settings {
             DomainKind::PsdDiagonal => Domain::PsdDiagonal { radius },
             DomainKind::PsdNuclear => Domain::PsdNuclear { radius },
         };
-        let labels = if self.public_labels { Labels::Public } else { Labels::Private };
+        let labels = match (self.public_labels, self.task, self.max_records) {
+            (false, ..) => Labels::Private,
+            (true, _, Some(_)) => return Err(LearnError::PublicLabelsOfSecretSize),
+            (true, Task::Metric, None) => Labels::Public,
+            (true, task, None) => return Err(LearnError::LabelsMakeNoDifference(task.name())),
+        };
         let (bound, constant) = (self.row_bound(features), self.constant(features));
         let bound = if self.constant_in_records() { up_by(bound.hypot(constant), 4.0) } else { bound };
         let neighbours = match self.max_records {

@@ -1,10 +1,14 @@
 //! Recomputing a certificate.
 //!
-//! Everything is derived again from the certificate's public facts, with formulas written out here rather than
-//! called from the code that trained, and with δ from a second method: numerical integration of its definition for
-//! plain Gaussian noise, the contour engine for sampled noise, where discretised privacy losses calibrated it. Each number
-//! takes part in a named relation, so a changed number is answered by the name of what no longer fits.
+//! Everything is derived again from the certificate's public facts, most of it with formulas written out here, and with δ from a
+//! second method: numerical integration of its definition for plain Gaussian noise, the contour engine for sampled noise,
+//! where discretised privacy losses calibrated it. Each number takes part in a named relation, so a changed number is
+//! answered by the name of what no longer fits.
+//!
+//! It is *not* independent of the code that trained: domains, the law of Poisson samples and the limits of paths come from there,
+//! so that a fault in those would pass here. `python/pairdp/verification` shares nothing with it.
 
+mod former;
 mod formulas;
 mod gradients;
 mod moments;
@@ -13,11 +17,11 @@ mod output;
 mod paths;
 mod sampled;
 
-use crate::certificate::{FORMAT, Released};
+use crate::certificate::{FORMAT, FORMER, Released};
 use crate::plan::PlanKind;
 use crate::{Certificate, Law, PrivateModel, Task};
 use pairdp_accountant::quadrature::gaussian_delta;
-use pairdp_pairwise::Neighbours;
+use pairdp_pairwise::{Labels, Neighbours};
 use pairdp_units::Budget;
 
 /// How far a number may lie above its recomputation, relatively.
@@ -70,6 +74,11 @@ pub fn verify(model: &PrivateModel) -> Verdict {
     let law = law(certificate).unwrap_or_default();
     let mut relations: Vec<Relation> = vec![
         ("vocabulary", "format, adjacency, algorithm and noise are known and fit", vocabulary(certificate)),
+        (
+            "version",
+            "no fault of the version that wrote it is known for such a certificate",
+            former::check(model),
+        ),
         ("claim", "ε is finite and above 0, δ in (0, 1), or 0 for Laplace noise", claim(certificate, law)),
         ("sizes", "n ≥ 2; parameters, encoded features and released coordinates agree", sizes(model)),
         (
@@ -79,8 +88,8 @@ pub fn verify(model: &PrivateModel) -> Verdict {
         ),
         (
             "ranges",
-            "Δ = √(2·columns) and σ = Δ/(m − rounding) for noisy counts, if there are any",
-            ranges(certificate),
+            "noisy counts, if there are any: one set a numeric column, Δ = √(2·columns), σ = Δ/(m − rounding); ranges end where bins do",
+            ranges(model),
         ),
         ("score bound", "the largest score is κB", score_bound(certificate)),
         ("model", "‖w‖ ≤ B", model_norm(model)),
@@ -104,20 +113,27 @@ fn law(certificate: &Certificate) -> Option<Law> {
 }
 
 fn vocabulary(certificate: &Certificate) -> Result<(), String> {
-    let adjacency = match certificate.problem.neighbours() {
-        Neighbours::ReplaceOne => "replace-one",
-        Neighbours::AddRemoveOne { .. } => "add-remove-one",
-    };
-    for (found, known) in [(&certificate.format, FORMAT), (&certificate.claim.adjacency, adjacency)] {
-        if found != known {
-            return Err(format!("`{found}` is not `{known}`"));
-        }
+    let former = certificate.format == FORMER;
+    if !former && certificate.format != FORMAT {
+        return Err(format!("`{}` is neither `{FORMAT}` nor `{FORMER}`", certificate.format));
     }
-    if let Neighbours::AddRemoveOne { most } = certificate.problem.neighbours()
-        && (most != certificate.records
-            || !matches!(certificate.algorithm, PlanKind::NoisyGd | PlanKind::Moments))
-    {
-        return Err(format!("no proof for {} with up to {most} records", certificate.algorithm.name()));
+    let (problem, found) = (certificate.problem, &certificate.claim.adjacency);
+    let adjacency = match (problem.neighbours(), problem.labels()) {
+        (Neighbours::ReplaceOne, Labels::Public) if !former => "replace-features",
+        (Neighbours::ReplaceOne, _) => "replace-one",
+        (Neighbours::AddRemoveOne { .. }, _) => "add-remove-one",
+    };
+    if found != adjacency {
+        return Err(format!("`{found}` is not `{adjacency}`"));
+    }
+    if let Neighbours::AddRemoveOne { most } = problem.neighbours() {
+        let whole_table = matches!(certificate.algorithm, PlanKind::NoisyGd | PlanKind::Moments);
+        if most != certificate.records || !whole_table || formulas::is_metric_hinge(problem) {
+            return Err(format!("no proof for {} with up to {most} records", certificate.algorithm.name()));
+        }
+        if problem.labels() == Labels::Public {
+            return Err("labels that are public have a public number".into());
+        }
     }
     if law(certificate).is_none() {
         return Err(format!("`{}` is no noise that is known", certificate.noise));
@@ -180,9 +196,22 @@ fn feature_bound(model: &PrivateModel) -> Result<(), String> {
     covers("κ", kappa, (bound * bound + constant * constant).sqrt(), TOLERANCE)
 }
 
-/// Counts in bins: a replaced record changes two of each column by 1.
-fn ranges(certificate: &Certificate) -> Result<(), String> {
-    let Some(ranges) = certificate.ranges else { return Ok(()) };
+/// Counts in bins: a replaced record changes two of each column by 1. What the model encodes by can then only be the range that
+/// was public, or from the edge of one bin to that of another.
+fn ranges(model: &PrivateModel) -> Result<(), String> {
+    let certificate = &model.certificate;
+    let (Some(ranges), Some(public)) = (certificate.ranges, &certificate.public_ranges) else {
+        let none = certificate.ranges.is_none() && certificate.public_ranges.is_none();
+        return if none { Ok(()) } else { Err("counts and the ranges they are of come together".into()) };
+    };
+    let found = model.predictor.encoding.ranges();
+    if [public.len(), found.len()] != [ranges.columns; 2] {
+        let (stated, encoded) = (public.len(), found.len());
+        return Err(format!("{} columns counted, {stated} stated, {encoded} encoded", ranges.columns));
+    }
+    for (range, public) in found.iter().zip(public) {
+        bin_edges(*range, *public)?;
+    }
     let fits = matches!(certificate.released, Released::Gradients { .. } | Released::Moments { .. })
         && law(certificate) == Some(Law::Gaussian)
         && ranges.bins == 52
@@ -199,6 +228,19 @@ fn ranges(certificate: &Certificate) -> Result<(), String> {
         (ranges.columns as f64 * ranges.bins as f64).sqrt() * (1.0 + 2.0_f64.powi(-7)) * (-bits).exp2();
     covers("Δ", ranges.sensitivity, (2.0 * ranges.columns as f64).sqrt(), TOLERANCE)?;
     covers("σ", ranges.sigma, ranges.sensitivity / (ranges.ratio - rounding), TOLERANCE)
+}
+
+/// Bins of either sign end at m, m/2, m/4 … m·2⁻²⁵ and 0, m the larger absolute value of the public limits.
+fn bin_edges(found: [f64; 2], [low, high]: [f64; 2]) -> Result<(), String> {
+    let most = if low.abs() > high.abs() { low.abs() } else { high.abs() };
+    let is_edge = |value: f64| value == 0.0 || (0..=25).any(|k| value.abs() == most * f64::from(-k).exp2());
+    let fits = low < high && low <= found[0] && found[0] < found[1] && found[1] <= high;
+    let at_edges = found.iter().all(|&value| value == low || value == high || is_edge(value));
+    if fits && at_edges {
+        Ok(())
+    } else {
+        Err(format!("{found:?} does not follow from bins of {:?}", [low, high]))
+    }
 }
 
 fn score_bound(certificate: &Certificate) -> Result<(), String> {

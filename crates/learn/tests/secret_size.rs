@@ -151,7 +151,7 @@ fn algorithms_without_a_proof_are_refused() {
         assert_eq!(calibrated.is_ok(), proved, "{algorithm:?}");
         if !proved {
             assert!(
-                matches!(calibrated, Err(LearnError::NoProof(_) | LearnError::FixedSteps { .. })),
+                matches!(calibrated, Err(LearnError::SecretSize(_) | LearnError::FixedSteps { .. })),
                 "{algorithm:?}"
             );
         }

@@ -3,8 +3,8 @@
 use crate::charge::{Charge, sampler_distance};
 use crate::entry::{Action, Cost, ENTRY_VERSION, Entry, RunId};
 use crate::spent::{Spent, burden};
-use crate::{Damage, LedgerError};
-use pairdp_accountant::{AdjacencyKind, Event, gaussian};
+use crate::{Damage, LedgerError, SchemaDigest};
+use pairdp_accountant::{Adjacency, Event, gaussian};
 use pairdp_units::directed::{smaller, up_by};
 use pairdp_units::{Budget, Delta};
 use serde::{Deserialize, Serialize};
@@ -17,9 +17,12 @@ pub struct DataSet {
     /// What all runs together may cost.
     pub grant: Budget,
     /// Which tables count as neighbours.
-    pub adjacency: AdjacencyKind,
-    /// n, where it is public: under replace-one adjacency.
+    pub adjacency: Adjacency,
+    /// n, where it is public.
     pub records: Option<u64>,
+    /// What its table is read by. Ledgers of version 0.1 do not say; nothing is reserved until the owner does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<SchemaDigest>,
 }
 
 /// Where a data set stands.
@@ -68,7 +71,7 @@ pub(crate) struct Account {
 impl Book {
     /// Takes an entry in.
     pub(crate) fn apply(&mut self, entry: &Entry) -> Result<(), LedgerError> {
-        if entry.version != ENTRY_VERSION {
+        if entry.version > ENTRY_VERSION {
             return Err(LedgerError::Newer { found: entry.version.into(), known: ENTRY_VERSION.into() });
         }
         self.take(entry).ok_or_else(|| Damage::Contradiction(entry.sequence).into())
@@ -84,6 +87,7 @@ impl Book {
         match &entry.action {
             Action::Created(_) => return None,
             Action::Granted { grant } => account.facts.grant = *grant,
+            Action::SchemaSet { schema } => account.facts.schema = Some(*schema),
             Action::Reserved { run, cost, charge } => {
                 account.spent.add(charge);
                 account.claim = Some(cost.claim);
@@ -137,10 +141,19 @@ impl Account {
         Self { facts, spent: Spent::default(), claim: None, committed: 0, open: 0, cancelled: 0 }
     }
 
+    /// Refuses a run that would read the table by another schema than the owner's.
+    pub(crate) fn check_schema(&self, dataset: &str, schema: SchemaDigest) -> Result<(), LedgerError> {
+        match self.facts.schema {
+            Some(granted) if granted == schema => Ok(()),
+            Some(_) => Err(LedgerError::OtherSchema(dataset.to_owned())),
+            None => Err(LedgerError::NoSchema(dataset.to_owned())),
+        }
+    }
+
     /// The cheapest charge of a run that fits.
     pub(crate) fn admit(&self, dataset: &str, cost: &Cost) -> Result<Charge, LedgerError> {
         let (expected, found) = (self.facts.adjacency, cost.recorded.event.adjacency());
-        if expected != found {
+        if !found.covers(expected) {
             return Err(LedgerError::Adjacency { dataset: dataset.to_owned(), expected, found });
         }
         let grant = self.facts.grant;

@@ -2,14 +2,16 @@
 
 use crate::charge::{Charge, charges};
 use crate::key::to_hex;
-use crate::{DataSet, LedgerError};
+use crate::{DataSet, LedgerError, SchemaDigest};
 use pairdp_accountant::Event;
 use pairdp_units::{Budget, Delta};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The version of the entries written by this crate.
-pub(crate) const ENTRY_VERSION: u32 = 1;
+///
+/// Version 2 has schemas; entries of version 1 are read as they are.
+pub(crate) const ENTRY_VERSION: u32 = 2;
 const LONGEST_NAME: usize = 100;
 
 /// One line of a ledger's history.
@@ -38,6 +40,11 @@ pub enum Action {
     Granted {
         /// The new total.
         grant: Budget,
+    },
+    /// Its owner said what its table is read by.
+    SchemaSet {
+        /// The schema.
+        schema: SchemaDigest,
     },
     /// A run is about to read it. From here on the run counts as spent.
     Reserved {

@@ -1,4 +1,5 @@
-use pairdp_accountant::{AccountantError, AdjacencyKind};
+use pairdp_accountant::AccountantError;
+use pairdp_units::Adjacency;
 use pairdp_units::{Budget, Delta, Hint};
 use std::path::PathBuf;
 
@@ -35,15 +36,21 @@ pub enum LedgerError {
         most: usize,
     },
     /// A run under another adjacency than the data set's.
-    #[error("`{dataset}` is granted under {expected:?} adjacency, the run is private under {found:?}")]
+    #[error("`{dataset}` is granted under {expected} adjacency, the run is private under {found}")]
     Adjacency {
         /// The data set.
         dataset: String,
         /// Its adjacency.
-        expected: AdjacencyKind,
+        expected: Adjacency,
         /// The run's.
-        found: AdjacencyKind,
+        found: Adjacency,
     },
+    /// The run would read the table by a schema that is not the data set's.
+    #[error("`{0}` is read by another schema than this one, and the schema belongs to the data set")]
+    OtherSchema(String),
+    /// Nobody said what the table is read by.
+    #[error("the ledger does not say by which schema `{0}` is read")]
+    NoSchema(String),
     /// The releases cost more than is claimed.
     #[error("the run claims {claim} but its releases cost ε = {epsilon}")]
     Claim {
@@ -210,6 +217,12 @@ impl Hint for LedgerError {
             Self::DataSetExists(name) => {
                 format!("`pairdp budget grant {name}` changes what it may spend")
             }
+            Self::OtherSchema(name) => format!(
+                "use the schema that was set; nothing was opened or spent. Its owner changes it with `pairdp budget schema {name}`"
+            ),
+            Self::NoSchema(name) => {
+                format!("its owner sets it once: `pairdp budget schema {name} --schema FILE`, or `Ledger.set_schema` in Python")
+            }
             Self::SamplerDelta { .. } => "choose a larger δ or a smaller ε".into(),
             Self::Accountant(error) => return error.hint(),
             Self::Damaged(Damage::Rollback(_)) => {
@@ -228,8 +241,10 @@ impl Hint for LedgerError {
             Self::NotALedger(_) => "name a file that `pairdp budget create` made".into(),
             Self::Newer { .. } => "use a newer pairdp".into(),
             Self::Busy => "try again; a command holds the lock for milliseconds only".into(),
+            Self::Adjacency { .. } => {
+                "the two protect different things; enter the table as another data set with its own grant".into()
+            }
             Self::Text { .. }
-            | Self::Adjacency { .. }
             | Self::Claim { .. }
             | Self::NoOpenRun(_)
             | Self::ReleasedMore(_)

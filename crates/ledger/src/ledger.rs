@@ -6,7 +6,7 @@ use crate::key::to_hex;
 use crate::reservation::Reservation;
 use crate::store::{Locked, Store};
 use crate::time::now;
-use crate::{Damage, Key, LedgerError};
+use crate::{Damage, Key, LedgerError, SchemaDigest};
 use pairdp_accountant::Event;
 use pairdp_units::Budget;
 use std::path::Path;
@@ -87,14 +87,42 @@ impl Ledger {
         })
     }
 
-    /// Spends what a run costs, before it reads a record.
+    /// Says what a data set's table is read by, or changes it. Only its owner should: a schema decides what refusals tell.
     ///
     /// # Errors
-    /// [`LedgerError::DoesNotFit`] with what would fit, [`LedgerError::Adjacency`], [`LedgerError::NoDataSet`].
-    pub fn reserve(&mut self, dataset: &str, cost: &Cost) -> Result<Reservation, LedgerError> {
+    /// [`LedgerError::NoDataSet`].
+    pub fn set_schema(&mut self, dataset: &str, schema: SchemaDigest) -> Result<(), LedgerError> {
+        self.append(dataset, |book| {
+            book.account(dataset)?;
+            Ok(Action::SchemaSet { schema })
+        })
+    }
+
+    /// Refuses a schema that is not the data set's. [`Ledger::reserve`] does so too; this asks earlier.
+    ///
+    /// # Errors
+    /// [`LedgerError::OtherSchema`], [`LedgerError::NoSchema`], [`LedgerError::NoDataSet`].
+    pub fn check_schema(&mut self, dataset: &str, schema: SchemaDigest) -> Result<(), LedgerError> {
+        self.refresh()?;
+        self.book.account(dataset)?.check_schema(dataset, schema)
+    }
+
+    /// Spends what a run costs that reads the table by a schema, before it opens the table.
+    ///
+    /// # Errors
+    /// [`LedgerError::DoesNotFit`] with what would fit, [`LedgerError::Adjacency`], [`LedgerError::NoDataSet`],
+    /// [`LedgerError::OtherSchema`] and [`LedgerError::NoSchema`].
+    pub fn reserve(
+        &mut self,
+        dataset: &str,
+        schema: SchemaDigest,
+        cost: &Cost,
+    ) -> Result<Reservation, LedgerError> {
         let run = RunId::random()?;
         self.append(dataset, |book| {
-            let charge = book.account(dataset)?.admit(dataset, cost)?;
+            let account = book.account(dataset)?;
+            account.check_schema(dataset, schema)?;
+            let charge = account.admit(dataset, cost)?;
             Ok(Action::Reserved { run: run.clone(), cost: cost.recorded.clone(), charge })
         })?;
         Ok(Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run))
@@ -107,14 +135,16 @@ impl Ledger {
     /// The run goes on from a checkpoint that names it, in one process at a time, and makes no release again that anybody saw.
     ///
     /// # Errors
-    /// [`LedgerError`] when the file cannot be read.
+    /// [`LedgerError`] when the file cannot be read, or for another schema.
     pub fn resume(
         &mut self,
         dataset: &str,
+        schema: SchemaDigest,
         run: &str,
         cost: &Cost,
     ) -> Result<Option<Reservation>, LedgerError> {
         self.refresh()?;
+        self.book.account(dataset)?.check_schema(dataset, schema)?;
         let run = self.book.open_run_of(dataset, run, &cost.recorded.event);
         Ok(run.map(|run| Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run)))
     }

@@ -4,8 +4,8 @@
 //! run that was ever made on them. A run **reserves** before the first record is read and **commits** when it is done:
 //!
 //! ```
-//! use pairdp_accountant::{AdjacencyKind, Event};
-//! use pairdp_ledger::{Cost, DataSet, Key, Ledger};
+//! use pairdp_accountant::{Adjacency, Event};
+//! use pairdp_ledger::{Cost, DataSet, Key, Ledger, SchemaDigest};
 //! use pairdp_units::{Budget, Delta};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -14,12 +14,15 @@
 //! let key = Key::beside_or_new(&path)?;
 //! let mut ledger = Ledger::create(&path, key)?;
 //! let grant = Budget::new(1.0, 1e-6)?;
-//! ledger.add("stays-2026", DataSet { grant, adjacency: AdjacencyKind::ReplaceOne, records: Some(6000) })?;
+//! // What tables are read by: no run with another schema is let near the records.
+//! let schema = SchemaDigest::of("age 18–100, readmitted yes or no");
+//! let facts = DataSet { grant, adjacency: Adjacency::ReplaceOne, records: Some(6000), schema: Some(schema) };
+//! ledger.add("stays-2026", facts)?;
 //!
 //! // Ten Gaussian releases with noise of 40 times the sensitivity: ε = 0.32.
 //! let event = Event::gaussian_steps(6000, None, 10, 40.0)?;
 //! let cost = Cost::new(event.clone(), Delta::PURE, Budget::new(0.32, 1e-6)?, "noisy-gd")?;
-//! let reservation = ledger.reserve("stays-2026", &cost)?;
+//! let reservation = ledger.reserve("stays-2026", schema, &cost)?;
 //! // … read the records, release the ten answers …
 //! reservation.commit(&mut ledger, &event)?;
 //! assert!(ledger.balance("stays-2026")?.spent <= 0.32);
@@ -36,6 +39,7 @@
 //! | [`reservation`](Reservation) | from reserving to committing |
 //! | `spent` | why sums of charges are private, whoever chooses the runs |
 //! | `charge`, `curve` | what one run pays |
+//! | `schema` | why the schema belongs to the data set |
 //! | `book` | the state that a history of entries adds up to |
 //! | `chain`, `key` | why a changed history is noticed |
 //! | `store` | the file |
@@ -54,6 +58,7 @@ mod error;
 mod key;
 mod ledger;
 mod reservation;
+mod schema;
 mod spent;
 mod store;
 mod sum;
@@ -70,4 +75,5 @@ pub use error::{Damage, LedgerError};
 pub use key::Key;
 pub use ledger::{Ledger, Line};
 pub use reservation::Reservation;
+pub use schema::SchemaDigest;
 pub use time::utc;

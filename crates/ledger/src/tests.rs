@@ -2,9 +2,13 @@
 
 use crate::*;
 use pairdp_accountant::event::{Release, Sampling};
-use pairdp_accountant::{AdjacencyKind, Event, epsilon_for, gaussian};
+use pairdp_accountant::{Adjacency, Event, epsilon_for, gaussian};
 use pairdp_units::{Budget, Delta, Hint as _};
 use std::path::PathBuf;
+
+fn schema() -> SchemaDigest {
+    SchemaDigest::of("a schema")
+}
 
 struct Desk {
     _folder: tempfile::TempDir,
@@ -18,7 +22,12 @@ fn desk(epsilon: f64, delta: f64) -> Desk {
     let path = folder.path().join("t.ledger");
     let mut ledger = Ledger::create(&path, Key::beside_or_new(&path).unwrap()).unwrap();
     let grant = Budget::new(epsilon, delta).unwrap();
-    ledger.add("d", DataSet { grant, adjacency: AdjacencyKind::ReplaceOne, records: Some(1000) }).unwrap();
+    ledger
+        .add(
+            "d",
+            DataSet { grant, adjacency: Adjacency::ReplaceOne, records: Some(1000), schema: Some(schema()) },
+        )
+        .unwrap();
     Desk { _folder: folder, path, ledger }
 }
 
@@ -44,19 +53,19 @@ fn gaussian_run(epsilon: f64, delta: f64) -> Cost {
 
 fn pure_run(epsilon: f64) -> Cost {
     let release = Release::Pure { epsilon, sampling: Sampling::None, times: 1 };
-    let event = Event::new(AdjacencyKind::ReplaceOne, release).unwrap();
+    let event = Event::new(Adjacency::ReplaceOne, release).unwrap();
     Cost::new(event, Delta::PURE, Budget::new(epsilon, 0.0).unwrap(), "p").unwrap()
 }
 
 #[test]
 fn a_run_may_take_the_whole_grant_and_then_nothing_fits() {
     let mut desk = desk(1.0, 1e-6);
-    let _spent = desk.ledger.reserve("d", &gaussian_run(1.0, 1e-6)).unwrap();
+    let _spent = desk.ledger.reserve("d", schema(), &gaussian_run(1.0, 1e-6)).unwrap();
     assert!((desk.spent() - 1.0).abs() < 1e-9);
     for epsilon in [1.0, 0.1, 1e-3] {
-        assert!(desk.ledger.reserve("d", &gaussian_run(epsilon, 1e-6)).is_err(), "{epsilon}");
+        assert!(desk.ledger.reserve("d", schema(), &gaussian_run(epsilon, 1e-6)).is_err(), "{epsilon}");
     }
-    assert!(desk.ledger.reserve("d", &pure_run(1e-6)).is_err());
+    assert!(desk.ledger.reserve("d", schema(), &pure_run(1e-6)).is_err());
     assert_eq!(desk.ledger.balance("d").unwrap().left, None);
 }
 
@@ -64,7 +73,7 @@ fn a_run_may_take_the_whole_grant_and_then_nothing_fits() {
 fn runs_compose_tightly_and_not_by_adding() {
     let mut desk = desk(1.0, 1e-6);
     let mut runs = 0;
-    while runs < 100 && desk.ledger.reserve("d", &gaussian_run(0.2, 1e-6)).is_ok() {
+    while runs < 100 && desk.ledger.reserve("d", schema(), &gaussian_run(0.2, 1e-6)).is_ok() {
         runs += 1;
     }
     // By adding ε there would be five; the mechanisms themselves compose to ε = 1 in 20.2 of them.
@@ -80,27 +89,27 @@ fn runs_compose_tightly_and_not_by_adding() {
 #[test]
 fn what_is_offered_fits_and_little_more_would() {
     let mut desk = desk(1.0, 1e-6);
-    let _first = desk.ledger.reserve("d", &gaussian_run(0.6, 1e-6)).unwrap();
-    let refused = desk.ledger.reserve("d", &gaussian_run(0.9, 1e-6)).unwrap_err();
+    let _first = desk.ledger.reserve("d", schema(), &gaussian_run(0.6, 1e-6)).unwrap();
+    let refused = desk.ledger.reserve("d", schema(), &gaussian_run(0.9, 1e-6)).unwrap_err();
     let LedgerError::DoesNotFit { fits: Some(fits), .. } = refused else { panic!("{refused}") };
     assert!(refused.hint().unwrap().contains(&format!("--epsilon {fits}")));
-    assert!(desk.ledger.reserve("d", &gaussian_run(fits * 1.02, 1e-6)).is_err());
-    let _second = desk.ledger.reserve("d", &gaussian_run(fits, 1e-6)).unwrap();
+    assert!(desk.ledger.reserve("d", schema(), &gaussian_run(fits * 1.02, 1e-6)).is_err());
+    let _second = desk.ledger.reserve("d", schema(), &gaussian_run(fits, 1e-6)).unwrap();
     assert!(desk.spent() <= 1.0);
 }
 
 #[test]
 fn pure_releases_need_no_delta_and_mix_with_gaussian_ones() {
     let mut pure = desk(1.0, 0.0);
-    let _half = pure.ledger.reserve("d", &pure_run(0.5)).unwrap();
-    assert!(pure.ledger.reserve("d", &pure_run(0.51)).is_err());
-    let _rest = pure.ledger.reserve("d", &pure_run(0.5)).unwrap();
+    let _half = pure.ledger.reserve("d", schema(), &pure_run(0.5)).unwrap();
+    assert!(pure.ledger.reserve("d", schema(), &pure_run(0.51)).is_err());
+    let _rest = pure.ledger.reserve("d", schema(), &pure_run(0.5)).unwrap();
     assert!((pure.spent() - 1.0).abs() < 1e-9);
-    assert!(pure.ledger.reserve("d", &gaussian_run(0.1, 1e-6)).is_err());
+    assert!(pure.ledger.reserve("d", schema(), &gaussian_run(0.1, 1e-6)).is_err());
 
     let mut mixed = desk(1.0, 1e-6);
-    let _one = mixed.ledger.reserve("d", &pure_run(0.4)).unwrap();
-    let _two = mixed.ledger.reserve("d", &gaussian_run(0.3, 1e-7)).unwrap();
+    let _one = mixed.ledger.reserve("d", schema(), &pure_run(0.4)).unwrap();
+    let _two = mixed.ledger.reserve("d", schema(), &gaussian_run(0.3, 1e-7)).unwrap();
     let spent = mixed.spent();
     assert!((0.7..=1.0).contains(&spent), "{spent}");
 }
@@ -113,7 +122,7 @@ fn sampled_runs_cost_less_beside_each_other_than_added_up() {
     let cost = Cost::new(unit.scaled(multiplier).unwrap(), Delta::PURE, claim, "s").unwrap();
     let mut desk = desk(1.0, 1e-6);
     let mut runs = 0;
-    while runs < 50 && desk.ledger.reserve("d", &cost).is_ok() {
+    while runs < 50 && desk.ledger.reserve("d", schema(), &cost).is_ok() {
         runs += 1;
     }
     let event = cost.event().repeated(runs).unwrap();
@@ -138,10 +147,10 @@ fn a_claim_must_match_its_releases() {
 #[test]
 fn a_dropped_reservation_stays_spent_and_a_cancelled_one_does_not() {
     let mut desk = desk(1.0, 1e-6);
-    drop(desk.ledger.reserve("d", &gaussian_run(0.5, 1e-6)).unwrap());
+    drop(desk.ledger.reserve("d", schema(), &gaussian_run(0.5, 1e-6)).unwrap());
     let spent = desk.spent();
     assert!((spent - 0.5).abs() < 1e-9);
-    let second = desk.ledger.reserve("d", &gaussian_run(0.5, 1e-6)).unwrap();
+    let second = desk.ledger.reserve("d", schema(), &gaussian_run(0.5, 1e-6)).unwrap();
     assert!(desk.spent() > 0.6);
     second.cancel(&mut desk.ledger, Cancelled::TableRefused).unwrap();
     let back = desk.spent();
@@ -159,14 +168,14 @@ fn releasing_more_than_was_reserved_is_recorded_and_charged() {
         [(cost.event().repeated(4).unwrap(), "longer"), (cost.event().scaled(0.5).unwrap(), "louder")]
     {
         let before = desk.spent();
-        let run = desk.ledger.reserve("d", &cost).unwrap();
+        let run = desk.ledger.reserve("d", schema(), &cost).unwrap();
         let reserved = desk.spent();
         assert!(matches!(run.commit(&mut desk.ledger, &more), Err(LedgerError::ReleasedMore(_))), "{what}");
         assert!(desk.spent() > reserved && reserved > before, "{what} was free");
     }
     // Less is fine, and costs what was reserved.
     let mut desk = self::desk(2.0, 1e-6);
-    let run = desk.ledger.reserve("d", &cost).unwrap();
+    let run = desk.ledger.reserve("d", schema(), &cost).unwrap();
     let reserved = desk.spent();
     run.commit(&mut desk.ledger, &cost.event().scaled(2.0).unwrap()).unwrap();
     assert_eq!(desk.spent().to_bits(), reserved.to_bits());
@@ -176,10 +185,10 @@ fn releasing_more_than_was_reserved_is_recorded_and_charged() {
 fn a_reservation_belongs_to_one_ledger_and_one_commit() {
     let (mut one, mut other) = (desk(1.0, 1e-6), desk(1.0, 1e-6));
     let cost = gaussian_run(0.5, 1e-6);
-    let run = one.ledger.reserve("d", &cost).unwrap();
+    let run = one.ledger.reserve("d", schema(), &cost).unwrap();
     assert!(matches!(run.commit(&mut other.ledger, cost.event()), Err(LedgerError::NoOpenRun(_))));
     let mut reopened = one.reopened();
-    let run = one.ledger.reserve("d", &gaussian_run(0.1, 1e-6)).unwrap();
+    let run = one.ledger.reserve("d", schema(), &gaussian_run(0.1, 1e-6)).unwrap();
     run.commit(&mut reopened, gaussian_run(0.1, 1e-6).event()).unwrap();
     assert_eq!(one.ledger.balance("d").unwrap().committed, 1);
 }
@@ -190,17 +199,17 @@ fn grants_adjacency_and_names_are_kept() {
     let facts = desk.ledger.facts("d").unwrap();
     assert!(matches!(desk.ledger.add("d", facts), Err(LedgerError::DataSetExists(_))));
     assert!(matches!(desk.ledger.add("", facts), Err(LedgerError::Text { .. })));
-    assert!(matches!(desk.ledger.reserve("e", &pure_run(0.1)), Err(LedgerError::NoDataSet(_))));
+    assert!(matches!(desk.ledger.reserve("e", schema(), &pure_run(0.1)), Err(LedgerError::NoDataSet(_))));
     let release = Release::Gaussian { noise_multiplier: 100.0, sampling: Sampling::None, times: 1 };
-    let event = Event::new(AdjacencyKind::AddRemoveOne, release).unwrap();
+    let event = Event::new(Adjacency::AddRemoveOne, release).unwrap();
     let other = Cost::new(event, Delta::PURE, Budget::new(0.2, 1e-6).unwrap(), "g").unwrap();
-    assert!(matches!(desk.ledger.reserve("d", &other), Err(LedgerError::Adjacency { .. })));
+    assert!(matches!(desk.ledger.reserve("d", schema(), &other), Err(LedgerError::Adjacency { .. })));
 
-    let _whole = desk.ledger.reserve("d", &gaussian_run(1.0, 1e-6)).unwrap();
+    let _whole = desk.ledger.reserve("d", schema(), &gaussian_run(1.0, 1e-6)).unwrap();
     desk.ledger.grant("d", Budget::new(2.0, 1e-6).unwrap()).unwrap();
-    let _more = desk.ledger.reserve("d", &gaussian_run(1.0, 1e-6)).unwrap();
+    let _more = desk.ledger.reserve("d", schema(), &gaussian_run(1.0, 1e-6)).unwrap();
     desk.ledger.grant("d", Budget::new(0.5, 1e-6).unwrap()).unwrap();
-    assert!(desk.ledger.reserve("d", &gaussian_run(0.01, 1e-6)).is_err());
+    assert!(desk.ledger.reserve("d", schema(), &gaussian_run(0.01, 1e-6)).is_err());
     assert!(desk.spent() > 1.0, "a smaller grant takes nothing back");
 }
 
@@ -209,11 +218,11 @@ fn strange_releases_are_refused_and_not_free() {
     let disjoint = Release::Disjoint {
         parts: vec![Release::Gaussian { noise_multiplier: 10.0, sampling: Sampling::None, times: 5 }; 3],
     };
-    let event = Event::new(AdjacencyKind::ReplaceOne, disjoint).unwrap();
+    let event = Event::new(Adjacency::ReplaceOne, disjoint).unwrap();
     let cost = Cost::new(event, Delta::PURE, Budget::new(1.1, 1e-6).unwrap(), "parts").unwrap();
     assert!(cost.charges.iter().all(|c| c.ratio_squared > 0.04 || c.epsilon > 1.0), "{:?}", cost.charges);
     let poisson = Release::Pure { epsilon: 0.1, sampling: Sampling::PoissonRecords { rate: 0.1 }, times: 1 };
-    let event = Event::new(AdjacencyKind::ReplaceOne, poisson).unwrap();
+    let event = Event::new(Adjacency::ReplaceOne, poisson).unwrap();
     let refused = Cost::new(event, Delta::PURE, Budget::new(1.0, 1e-6).unwrap(), "x");
     assert!(matches!(refused, Err(LedgerError::Accountant(_))));
 }

@@ -2,12 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use pairdp_accountant::{AdjacencyKind, Event, epsilon_for};
-use pairdp_ledger::{Action, Cancelled, Cost, DataSet, Key, Ledger, LedgerError};
+use pairdp_accountant::{Adjacency, Event, epsilon_for};
+use pairdp_ledger::{Action, Cancelled, Cost, DataSet, Key, Ledger, LedgerError, SchemaDigest};
 use pairdp_units::{Budget, Delta};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+fn schema() -> SchemaDigest {
+    SchemaDigest::of("a schema")
+}
 
 const PROCESSES: u64 = 8;
 const RESERVATIONS: u64 = 200;
@@ -33,7 +37,7 @@ fn worker() {
     for i in 0..RESERVATIONS {
         let claim = Budget::new(0.1, 1e-6).unwrap();
         let cost = Cost::new(event(i), Delta::PURE, claim, "worker").unwrap();
-        match ledger.reserve("d", &cost) {
+        match ledger.reserve("d", schema(), &cost) {
             Ok(reservation) if i % 7 == 3 => {
                 reservation.cancel(&mut ledger, Cancelled::NotStarted).unwrap();
                 refused += 1;
@@ -60,7 +64,12 @@ fn eight_processes_never_pass_the_grant_and_lose_nothing() {
     let path: PathBuf = folder.path().join("t.ledger");
     let grant = Budget::new(1.0, 1e-6).unwrap();
     let mut ledger = Ledger::create(&path, Key::beside_or_new(&path).unwrap()).unwrap();
-    ledger.add("d", DataSet { grant, adjacency: AdjacencyKind::ReplaceOne, records: Some(1000) }).unwrap();
+    ledger
+        .add(
+            "d",
+            DataSet { grant, adjacency: Adjacency::ReplaceOne, records: Some(1000), schema: Some(schema()) },
+        )
+        .unwrap();
 
     let children: Vec<_> = (0..PROCESSES)
         .map(|_| {

@@ -2,11 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use pairdp_accountant::{AdjacencyKind, Event};
-use pairdp_ledger::{Cost, Damage, DataSet, Head, Key, Ledger, LedgerError, Line};
+use pairdp_accountant::{Adjacency, Event};
+use pairdp_ledger::{Cost, Damage, DataSet, Head, Key, Ledger, LedgerError, Line, SchemaDigest};
 use pairdp_units::{Budget, Delta};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
+
+fn schema() -> SchemaDigest {
+    SchemaDigest::of("a schema")
+}
 
 struct Desk {
     folder: tempfile::TempDir,
@@ -19,7 +23,12 @@ fn desk() -> Desk {
     let path = folder.path().join("t.ledger");
     let mut ledger = Ledger::create(&path, Key::beside_or_new(&path).unwrap()).unwrap();
     let grant = Budget::new(1.0, 1e-6).unwrap();
-    ledger.add("d", DataSet { grant, adjacency: AdjacencyKind::ReplaceOne, records: Some(1000) }).unwrap();
+    ledger
+        .add(
+            "d",
+            DataSet { grant, adjacency: Adjacency::ReplaceOne, records: Some(1000), schema: Some(schema()) },
+        )
+        .unwrap();
     for steps in [1, 2, 3] {
         run(&mut ledger, steps);
     }
@@ -31,7 +40,7 @@ fn desk() -> Desk {
 fn run(ledger: &mut Ledger, steps: u64) {
     let event = Event::gaussian_steps(1000, None, steps, 60.0).unwrap();
     let cost = Cost::new(event.clone(), Delta::PURE, Budget::new(0.9, 1e-6).unwrap(), "noisy-gd").unwrap();
-    ledger.reserve("d", &cost).unwrap().commit(ledger, &event).unwrap();
+    ledger.reserve("d", schema(), &cost).unwrap().commit(ledger, &event).unwrap();
 }
 
 /// What `pairdp budget check` asks.

@@ -66,6 +66,13 @@ impl Domain {
         matches!(self, Self::PsdBall { .. } | Self::PsdDiagonal { .. } | Self::PsdNuclear { .. })
     }
 
+    /// Whether a point is in the domain. Projections leave such a point as it is, to the last bit.
+    pub fn contains(self, point: &[f64]) -> bool {
+        let mut inside = point.to_vec();
+        self.project(&mut inside);
+        inside.iter().zip(point).all(|(a, b)| a.to_bits() == b.to_bits())
+    }
+
     /// Moves `point` to the nearest point of the domain.
     ///
     /// For the matrix domains `point` is a square matrix; its antisymmetric part is dropped, which is itself a

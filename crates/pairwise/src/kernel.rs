@@ -80,6 +80,18 @@ pub fn risk<E: Element>(problem: Problem, records: &Records<E>, parameters: &[f6
     }
 }
 
+/// Whether [`gradient`] computes every slope at the score that a record has, for all parameters of norm at most `norm`. Scores
+/// of rankers are cut off at 2⁴⁰; beyond, two scores that are cut off have the margin 0, and the computed slope is no longer
+/// that of a convex loss. Sensitivities of gradients do not need it to be, those of whole descents do.
+pub fn keeps_scores(problem: Problem, norm: f64) -> bool {
+    match problem.objective() {
+        Objective::Ranking { .. } => {
+            charges::Scaled::of(problem).reach(problem, norm) < charges::LARGEST_SCORE
+        }
+        Objective::Metric { .. } | Objective::Pointwise { .. } => true,
+    }
+}
+
 /// The names of the kernels, as certificates state them.
 pub fn name(problem: Problem) -> &'static str {
     match problem.objective() {
@@ -93,6 +105,16 @@ pub fn name(problem: Problem) -> &'static str {
 /// and parameters of norm at most `norm`: the largest gradient times [`relative_error`].
 pub fn error_bound(problem: Problem, norm: f64, n: usize, columns: usize) -> f64 {
     up_by(problem.gradient_norm_bound(norm, n) * relative_error(problem, n, columns), 2.0)
+}
+
+/// How far, in Euclidean norm, [`gradient`] can move when records change places, beyond [`error_bound`]. Scores are functions of
+/// one record; distances of pairs are computed in tiles, where the order of summation may depend on the place, and a smooth
+/// slope follows them: `proofs/add_remove.md`. A slope that jumps could jump.
+pub fn position_error(problem: Problem, norm: f64, columns: usize) -> f64 {
+    match problem.objective() {
+        Objective::Metric { loss } => metric::position_error(loss, problem.feature_bound(), norm, columns),
+        Objective::Ranking { .. } | Objective::Pointwise { .. } => 0.0,
+    }
 }
 
 /// The error of a kernel relative to the sum of the absolute values of its terms: `proofs/kernels.md`.

@@ -7,7 +7,6 @@
 
 mod clip;
 mod constants;
-pub mod custom;
 mod domain;
 pub mod kernel;
 mod loss;

@@ -16,8 +16,8 @@ use crate::kernel::Par;
 use crate::kernel::blocks;
 use crate::kernel::exact::{self, FEW, Grid};
 use crate::kernel::parts::Mismatch;
+use crate::problem::within_range;
 use crate::{ProblemError, Records, Sensitivity};
-use pairdp_units::ReplaceOne;
 use pairdp_units::directed::{larger, up_by};
 use pulp::{Arch, NullaryFnOnce};
 use serde::{Deserialize, Serialize};
@@ -77,8 +77,9 @@ impl Weights {
 /// How far replacing one of n records can move the exact mean.
 ///
 /// # Errors
-/// [`ProblemError::TooFewRecords`] below two records.
-pub fn sensitivity(weights: Weights, kappa: f64, n: usize) -> Result<Sensitivity<ReplaceOne>, ProblemError> {
+/// [`ProblemError::TooFewRecords`] below two records, [`ProblemError::Range`] for κ beyond what rounding is bounded for.
+pub fn sensitivity(weights: Weights, kappa: f64, n: usize) -> Result<Sensitivity, ProblemError> {
+    within_range("feature bound", kappa)?;
     if n < 2 {
         return Err(ProblemError::TooFewRecords(n));
     }

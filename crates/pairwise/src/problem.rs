@@ -3,7 +3,7 @@
 use crate::domain::norm_up;
 use crate::{Constants, Domain, MarginLoss, MetricLoss, PointLoss, Sensitivity};
 use pairdp_units::directed::{larger, up_by};
-use pairdp_units::{AddRemoveOne, Hint, ReplaceOne};
+use pairdp_units::{Adjacency, Hint};
 use serde::{Deserialize, Serialize};
 
 /// Public numbers that do not make a problem.
@@ -53,7 +53,8 @@ pub enum Labels {
     /// Replacing a record may change its label.
     #[default]
     Private,
-    /// Labels are known to everyone: neighbours differ in features only.
+    /// Labels are known to everyone: neighbours differ in features only, and the guarantee has a name of its own
+    /// ([`Adjacency::ReplaceFeatures`]).
     Public,
 }
 
@@ -64,8 +65,8 @@ pub enum Neighbours {
     /// Tables of the same public size that differ in one record.
     #[default]
     ReplaceOne,
-    /// Tables of which one has a record more. Their size is secret; a public cap takes its place, and records after so many are
-    /// not looked at.
+    /// Tables of which one has a record more. Their size is secret; a public cap takes its place, and records after so many do
+    /// not count.
     AddRemoveOne {
         /// The cap.
         most: usize,
@@ -176,9 +177,9 @@ impl Problem {
     /// # Errors
     /// [`ProblemError`] when a number is out of range or the loss is not Lipschitz on the domain.
     pub fn new(objective: Objective, domain: Domain, feature_bound: f64) -> Result<Self, ProblemError> {
-        positive("feature bound", feature_bound)?;
+        within_range("feature bound", feature_bound)?;
         if domain != Domain::Whole {
-            positive("radius", domain.radius())?;
+            within_range("radius", domain.radius())?;
         }
         if domain.is_psd() && !matches!(objective, Objective::Metric { .. }) {
             return Err(ProblemError::MatrixDomain);
@@ -193,7 +194,7 @@ impl Problem {
             }
             Objective::Metric { .. } => (true, None),
             Objective::Pointwise { loss: PointLoss::Residual { q, target_bound } } => {
-                positive("target bound", target_bound)?;
+                within_range("target bound", target_bound)?;
                 (false, Some((q, q <= 2.0)))
             }
         };
@@ -242,6 +243,15 @@ impl Problem {
     /// Which tables count as neighbours.
     pub fn neighbours(self) -> Neighbours {
         self.neighbours
+    }
+
+    /// The name of the neighbouring relation, for whom the guarantee is.
+    pub fn adjacency(self) -> Adjacency {
+        match (self.neighbours, self.labels) {
+            (Neighbours::ReplaceOne, Labels::Private) => Adjacency::ReplaceOne,
+            (Neighbours::ReplaceOne, Labels::Public) => Adjacency::ReplaceFeatures,
+            (Neighbours::AddRemoveOne { .. }, _) => Adjacency::AddRemoveOne,
+        }
     }
 
     /// The size that sums are divided by and noise is scaled to: that of the table, or the cap.
@@ -295,45 +305,39 @@ impl Problem {
         Constants::of(self, norm)
     }
 
-    /// How far replacing one of `n` records can move the gradient of the risk at public parameters of norm at
-    /// most `norm`: D/n, where D = [`Constants::symmetric_difference`] there.
+    /// How far one record can move the gradient of the risk at public parameters of norm at most `norm`, for a table of n
+    /// records or, where their number is secret, the sum over at most `most` of them divided as if there were so many.
+    ///
+    /// Replacing a record moves it by D/n, where D = [`Constants::symmetric_difference`]. Under a cap a new record adds its own
+    /// pairs or, where records are dropped, takes the place of another, whose label may be another one too: labels that are
+    /// public make no difference there.
     ///
     /// Taking the constant at the current iterate rather than over the domain is what makes early steps cheap: at
     /// w = 0 a logistic pair has half its largest steepness.
     ///
     /// # Guarantee
-    /// `proofs/ranking_sensitivity.md`, `proofs/metric_constants.md`, `proofs/pointwise_constants.md`.
-    ///
-    /// # Errors
-    /// [`ProblemError::TooFewRecords`] below two records.
-    pub fn gradient_sensitivity(self, norm: f64, n: usize) -> Result<Sensitivity<ReplaceOne>, ProblemError> {
-        if n < 2 {
-            return Err(ProblemError::TooFewRecords(n));
-        }
-        Ok(Sensitivity::new(up_by(self.constants_within(norm).symmetric_difference / n as f64, 1.0)))
-    }
-
-    /// How far adding or removing a record can move the sum of gradients over a table's first `most` records, divided as if
-    /// there were so many. Where records are dropped, a new one also replaces another.
-    ///
-    /// # Guarantee
+    /// `proofs/ranking_sensitivity.md`, `proofs/metric_constants.md`, `proofs/pointwise_constants.md`; under a cap
     /// `proofs/add_remove.md`.
     ///
     /// # Errors
-    /// [`ProblemError::TooFewRecords`] for a cap below two records.
-    pub fn capped_sensitivity(
-        self,
-        norm: f64,
-        most: usize,
-    ) -> Result<Sensitivity<AddRemoveOne>, ProblemError> {
-        let replaced = self.gradient_sensitivity(norm, most)?.get();
+    /// [`ProblemError::TooFewRecords`] below two records, or for a cap below two.
+    pub fn gradient_sensitivity(self, norm: f64, n: usize) -> Result<Sensitivity, ProblemError> {
+        let n = self.size(n);
+        if n < 2 {
+            return Err(ProblemError::TooFewRecords(n));
+        }
+        let replaced =
+            |problem: Self| up_by(problem.constants_within(norm).symmetric_difference / n as f64, 1.0);
+        if self.neighbours == Neighbours::ReplaceOne {
+            return Ok(Sensitivity::new(replaced(self)));
+        }
         let pairs_of_a_record = match self.objective {
             Objective::Ranking { form: RankingForm::Indicator, .. } | Objective::Pointwise { .. } => 1.0,
             // Both orders count.
             Objective::Ranking { form: RankingForm::Symmetric, .. } | Objective::Metric { .. } => 2.0,
         };
-        let added = up_by(pairs_of_a_record * self.constants_within(norm).gradient_bound / most as f64, 2.0);
-        Ok(Sensitivity::new(larger(added, replaced)))
+        let added = up_by(pairs_of_a_record * self.constants_within(norm).gradient_bound / n as f64, 2.0);
+        Ok(Sensitivity::new(larger(added, replaced(self.with_labels(Labels::Private)))))
     }
 
     /// An upper bound on the norm of the risk's gradient, ridge excluded.
@@ -355,9 +359,13 @@ impl Problem {
     }
 }
 
-fn positive(what: &'static str, value: f64) -> Result<(), ProblemError> {
-    if value.is_finite() && value > 0.0 {
+/// Public bounds lie between these. Fourth powers of them, and what rounds them, neither overflow nor vanish in f64, which every
+/// bound on rounding in this workspace takes for granted.
+const BOUNDS: (f64, f64) = (1e-30, 1e30);
+
+pub(crate) fn within_range(what: &'static str, value: f64) -> Result<(), ProblemError> {
+    if value >= BOUNDS.0 && value <= BOUNDS.1 {
         return Ok(());
     }
-    Err(ProblemError::Range { what, range: "a finite number above 0", value })
+    Err(ProblemError::Range { what, range: "between 1e-30 and 1e30", value })
 }

@@ -2,7 +2,6 @@
 
 use crate::measure::Concordance;
 use crate::{ProblemError, Sensitivity};
-use pairdp_units::ReplaceOne;
 use pairdp_units::directed::up_by;
 
 /// What is asked about scored records.
@@ -34,7 +33,7 @@ impl Shares {
     ///
     /// # Errors
     /// [`ProblemError::TooFewRecords`] below two records.
-    pub fn sensitivity(self, n: usize) -> Result<Sensitivity<ReplaceOne>, ProblemError> {
+    pub fn sensitivity(self, n: usize) -> Result<Sensitivity, ProblemError> {
         if n < 2 {
             return Err(ProblemError::TooFewRecords(n));
         }

@@ -5,7 +5,7 @@
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::{self, Par, naive};
 use pairdp_pairwise::{
-    Domain, Element, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records, custom,
+    Domain, Element, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records,
 };
 
 const LOSSES: [MarginLoss; 5] = [
@@ -193,24 +193,4 @@ fn wide_tables_work() {
     {
         compare("wide", problem, &records, &w);
     }
-}
-
-/// A user's loss that happens to be one of ours gives our gradient, when the clip does not bite.
-#[test]
-fn a_custom_loss_is_clipped_and_otherwise_itself() {
-    struct Mine;
-    impl custom::PairLoss for Mine {
-        fn slope(&self, margin: f64, first: f64, second: f64) -> f64 {
-            if first > 0.0 && second < 0.0 { -MarginLoss::Logistic.steepness(margin) } else { 0.0 }
-        }
-    }
-    let records =
-        Records::with_targets(vec![0.5, -0.2, 0.1, 0.9, -0.7, 0.3], 2, vec![1.0, -1.0, -1.0], 1.0).unwrap();
-    let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
-    let problem = Problem::new(objective, Domain::Ball { radius: 5.0 }, 1.0).unwrap();
-    let (w, close) =
-        ([0.4, -1.2], |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(x, y)| (x - y).abs() < 1e-14));
-    assert!(close(&custom::gradient(&Mine, 1.0, &records, &w), &naive::gradient(problem, &records, &w)));
-    let clipped = custom::gradient(&Mine, 0.01, &records, &w);
-    assert!(clipped.iter().map(|v| v * v).sum::<f64>().sqrt() <= 2.0 * 0.01);
 }

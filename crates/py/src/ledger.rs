@@ -1,10 +1,13 @@
 //! Budgets on disk. Every call opens the file anew: an open database must not be carried through a fork.
 
 use crate::error::{over_budget, refused, shape};
-use pairdp_accountant::{AdjacencyKind, Event};
-use pairdp_learn::{Mechanism, Prepared, Settings};
-use pairdp_ledger::{Balance, Cancelled, Cost, DataSet, Head, Key, Ledger, LedgerError, Reservation};
-use pairdp_units::Budget;
+use pairdp_accountant::Event;
+use pairdp_data::{Encoding, Schema};
+use pairdp_learn::{LearnError, Mechanism, Prepared, Settings};
+use pairdp_ledger::{
+    Balance, Cancelled, Cost, DataSet, Head, Key, Ledger, LedgerError, Reservation, SchemaDigest,
+};
+use pairdp_units::{Adjacency, Budget};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -23,8 +26,9 @@ pub(crate) fn ledger_create(path: PathBuf, key_command: Option<&str>) -> PyResul
 
 /// Enters a data set. Without a number of records that number is secret: neighbours add or remove a record.
 #[pyfunction]
-#[pyo3(signature = (path, key_command, dataset, epsilon, delta, records))]
+#[pyo3(signature = (path, key_command, dataset, epsilon, delta, records, public_labels, form))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+#[expect(clippy::too_many_arguments, reason = "a call from Python, by name")]
 pub(crate) fn ledger_add(
     path: PathBuf,
     key_command: Option<&str>,
@@ -32,14 +36,60 @@ pub(crate) fn ledger_add(
     epsilon: f64,
     delta: f64,
     records: Option<u64>,
+    public_labels: bool,
+    form: Option<&str>,
 ) -> PyResult<()> {
     if records.is_some_and(|records| records < 2) {
         return Err(shape("a table needs at least 2 records to form a pair"));
     }
     let grant = Budget::new(epsilon, delta).map_err(refused)?;
-    let adjacency = if records.is_some() { AdjacencyKind::ReplaceOne } else { AdjacencyKind::AddRemoveOne };
+    let adjacency = match (records, public_labels) {
+        (Some(_), false) => Adjacency::ReplaceOne,
+        (Some(_), true) => Adjacency::ReplaceFeatures,
+        (None, false) => Adjacency::AddRemoveOne,
+        (None, true) => return Err(refused(LearnError::PublicLabelsOfSecretSize)),
+    };
+    let schema = form.map(SchemaDigest::of);
     open(&path, key_command)
-        .and_then(|mut ledger| ledger.add(dataset, DataSet { grant, adjacency, records }))
+        .and_then(|mut ledger| ledger.add(dataset, DataSet { grant, adjacency, records, schema }))
+        .map_err(failed)
+}
+
+/// What decides which tables a schema file refuses, as a text.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn schema_form(path: PathBuf) -> PyResult<String> {
+    let schema = Schema::read(&path).map_err(refused)?;
+    Encoding::of(&schema).form(schema.label()).map_err(|message| shape(&message))
+}
+
+/// Says by which schema a data set's table is read.
+#[pyfunction]
+#[pyo3(signature = (path, key_command, dataset, form))]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn ledger_set_schema(
+    path: PathBuf,
+    key_command: Option<&str>,
+    dataset: &str,
+    form: &str,
+) -> PyResult<()> {
+    open(&path, key_command)
+        .and_then(|mut ledger| ledger.set_schema(dataset, SchemaDigest::of(form)))
+        .map_err(failed)
+}
+
+/// Refuses a schema that is not the data set's, before anything is looked at.
+#[pyfunction]
+#[pyo3(signature = (path, key_command, dataset, form))]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn ledger_check_schema(
+    path: PathBuf,
+    key_command: Option<&str>,
+    dataset: &str,
+    form: &str,
+) -> PyResult<()> {
+    open(&path, key_command)
+        .and_then(|mut ledger| ledger.check_schema(dataset, SchemaDigest::of(form)))
         .map_err(failed)
 }
 
@@ -70,9 +120,9 @@ pub(crate) fn ledger_balances(path: PathBuf, key_command: Option<&str>) -> PyRes
 }
 
 fn object_of(balance: &Balance) -> Value {
-    let DataSet { grant, adjacency, records } = balance.dataset;
+    let DataSet { grant, adjacency, records, schema } = balance.dataset;
     json!({
-        "epsilon": grant.epsilon, "delta": grant.delta, "adjacency": adjacency, "records": records,
+        "epsilon": grant.epsilon, "delta": grant.delta, "adjacency": adjacency, "records": records, "schema": schema,
         // JSON has no infinity; null says that no grant with this δ would cover it.
         "spent": balance.spent.is_finite().then_some(balance.spent), "left": balance.left,
         "committed": balance.committed, "open": balance.open, "cancelled": balance.cancelled,
@@ -103,6 +153,9 @@ pub(crate) fn ledger_check(
     Ok(head.to_string())
 }
 
+/// Which ledger pays: its file, the command that gives its key, the data set, and the form that its table is read by.
+pub(crate) type Booking = (PathBuf, Option<String>, String, String);
+
 /// A run that is paid for.
 pub(crate) struct Booked {
     ledger: Ledger,
@@ -113,7 +166,7 @@ pub(crate) struct Booked {
 impl Booked {
     /// Spends what a run costs before the core looks at a record, by the size that the ledger knows.
     pub(crate) fn reserve(
-        (path, key_command, dataset): &(PathBuf, Option<String>, String),
+        (path, key_command, dataset, form): &Booking,
         (rows, columns): (usize, usize),
         settings: &Settings,
         budget: Budget,
@@ -141,7 +194,7 @@ impl Booked {
         let mechanism = Mechanism::calibrate(problem, plan, size, columns, budget).map_err(refused)?;
         let (event, sampler_delta) = mechanism.event().map_err(refused)?;
         let cost = Cost::new(event, sampler_delta, budget, mechanism.name()).map_err(failed)?;
-        let reservation = ledger.reserve(dataset, &cost).map_err(failed)?;
+        let reservation = ledger.reserve(dataset, SchemaDigest::of(form), &cost).map_err(failed)?;
         Ok(Self { ledger, reservation, prepared })
     }
 

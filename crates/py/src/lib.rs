@@ -26,7 +26,8 @@ mod _core {
     use crate::audit::audit;
     #[pymodule_export]
     use crate::ledger::{
-        ledger_add, ledger_balances, ledger_check, ledger_create, ledger_grant, ledger_history,
+        ledger_add, ledger_balances, ledger_check, ledger_check_schema, ledger_create, ledger_grant,
+        ledger_history, ledger_set_schema, schema_form,
     };
     #[pymodule_export]
     use crate::model::{

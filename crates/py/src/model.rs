@@ -1,7 +1,7 @@
 //! Training and using models.
 
 use crate::error::{refused, shape};
-use crate::ledger::Booked;
+use crate::ledger::{Booked, Booking};
 use crate::waiting::wait_for;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
 use pairdp_data::{Encoding, Table};
@@ -11,11 +11,9 @@ use pairdp_pairwise::measure;
 use pairdp_units::Budget;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::path::PathBuf;
 
 /// Trains a private model and returns its file's text. `settings` is a JSON object of public choices, `ranges` one for
-/// each column; `targets` are ±1, class numbers, or numbers within ±1. `booking` says which ledger pays: its file, the
-/// command that gives its key, and the data set.
+/// each column; `targets` are ±1, class numbers, or numbers within ±1. `booking` says which ledger pays.
 #[pyfunction]
 #[pyo3(signature = (rows, targets, ranges, settings, epsilon, delta, booking=None))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
@@ -28,7 +26,7 @@ pub(crate) fn fit(
     settings: &str,
     epsilon: f64,
     delta: f64,
-    booking: Option<(PathBuf, Option<String>, String)>,
+    booking: Option<Booking>,
 ) -> PyResult<String> {
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
     let settings = read_settings(settings)?;

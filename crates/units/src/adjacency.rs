@@ -1,34 +1,82 @@
 //! Which two tables count as neighbours.
 //!
 //! In pairwise learning one record touches n−1 pairs, and replacing a record changes them twice as much as
-//! removing it, so a sensitivity without its adjacency is meaningless. Adjacency is therefore a type.
+//! removing it, so a guarantee without its adjacency is meaningless. There is one type for it in the whole workspace, and
+//! each kind has a name of its own in certificates, ledgers and sentences.
 
 use serde::{Deserialize, Serialize};
 
-mod sealed {
-    pub trait Sealed {}
+/// A neighbouring relation. A new one needs new proofs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adjacency {
+    /// Tables of the same public size that differ in one record, its label included.
+    ReplaceOne,
+    /// Tables of the same public size and with the same labels, known to everyone, that differ in the features of one record.
+    ReplaceFeatures,
+    /// Tables of which one has a record more; how many there are is secret.
+    AddRemoveOne,
 }
 
-/// A neighbouring relation. Sealed: a new one needs new proofs.
-pub trait Adjacency: sealed::Sealed + Copy + Send + Sync + 'static {
-    /// The name stored in certificates; never reused for another meaning.
-    const ID: &'static str;
+impl Adjacency {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::ReplaceOne, Self::ReplaceFeatures, Self::AddRemoveOne];
+
+    /// The name in certificates and ledgers; never reused for another meaning.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReplaceOne => "replace-one",
+            Self::ReplaceFeatures => "replace-features",
+            Self::AddRemoveOne => "add-remove-one",
+        }
+    }
+
+    /// Whether a guarantee for these neighbours is one for those of `other` as well: all of those are among these.
+    pub fn covers(self, other: Self) -> bool {
+        self == other || (self, other) == (Self::ReplaceOne, Self::ReplaceFeatures)
+    }
+
+    /// What a guarantee for a table of so many records (or at most so many, if their number is secret) is *for*, in words.
+    pub fn protects(self, records: usize) -> String {
+        match self {
+            Self::ReplaceOne => format!("replacing any one of {records} records by any other"),
+            Self::ReplaceFeatures => format!(
+                "replacing the features of any one of {records} records; the labels count as public and are not protected"
+            ),
+            Self::AddRemoveOne => {
+                format!(
+                    "adding or removing any one record; how many there are, at most {records}, stays secret"
+                )
+            }
+        }
+    }
 }
 
-/// Tables of the same public size that differ in one record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ReplaceOne;
-
-/// Tables of which one has a record more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct AddRemoveOne;
-
-impl sealed::Sealed for ReplaceOne {}
-impl sealed::Sealed for AddRemoveOne {}
-
-impl Adjacency for ReplaceOne {
-    const ID: &'static str = "replace-one";
+impl std::fmt::Display for Adjacency {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
 }
-impl Adjacency for AddRemoveOne {
-    const ID: &'static str = "add-remove-one";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_in_files() {
+        for adjacency in Adjacency::ALL {
+            assert_eq!(serde_json::to_string(&adjacency).unwrap(), format!("\"{adjacency}\""));
+        }
+    }
+
+    #[test]
+    fn whole_records_cover_their_features_and_nothing_else_covers_another() {
+        for one in Adjacency::ALL {
+            for other in Adjacency::ALL {
+                let covered =
+                    one == other || (one, other) == (Adjacency::ReplaceOne, Adjacency::ReplaceFeatures);
+                assert_eq!(one.covers(other), covered, "{one} and {other}");
+            }
+        }
+    }
 }

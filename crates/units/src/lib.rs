@@ -10,6 +10,6 @@ pub mod directed;
 mod hint;
 mod privacy;
 
-pub use adjacency::{AddRemoveOne, Adjacency, ReplaceOne};
+pub use adjacency::Adjacency;
 pub use hint::Hint;
 pub use privacy::{Budget, Delta, Epsilon, EpsilonBound, UnitError};

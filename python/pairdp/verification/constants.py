@@ -7,7 +7,7 @@ Proofs: ``ranking_sensitivity.md``, ``metric_constants.md`` and ``pointwise_cons
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -116,9 +116,10 @@ def _replacement(problem: Problem, reach: float) -> float:
 
 def moved(problem: Problem, norm: float) -> float:
     """Return n times the sensitivity of a gradient: D_sym, or what one record adds if records come and go and it is more."""
-    known = constants(problem, norm)
     if problem.cap is None:
-        return known.both_orders
+        return constants(problem, norm).both_orders
+    # Whoever is pushed out by the cap may have had another label.
+    known = constants(replace(problem, public_labels=False), norm)
     orders = 2.0 if problem.kind == "metric" or problem.symmetric else 1.0
     return max(known.both_orders, orders * known.gradient)
 
@@ -146,6 +147,18 @@ def sum_error(problem: Problem, norm: float, n: int, features: int) -> float:
         tree = 512 + _quotient(n, 512) + _quotient(n, 32) if problem.loss == "q-hinge" else 0
         roundings = 2.0 * (8192 + tree) + 16.0 * (1.0 + root)
     return roundings * UNIT * largest_risk_gradient(problem, norm, n)
+
+
+def secret_size_error(problem: Problem, norm: float, n: int, features: int) -> float:
+    """Return what sums over a secret number of records add: the share of a cap rounds, and distances change with places."""
+    if problem.cap is None:
+        return 0.0
+    error = 4.0 * UNIT * largest_risk_gradient(problem, norm, n)
+    if problem.kind == "metric":
+        # A slope of the logistic loss moves by a quarter of what its distance does.
+        distance = 8.0 * (2.0 * features + 16.0) * UNIT * problem.kappa**2 * norm
+        error += 4.0 * problem.kappa**2 * (distance / 4.0 + 16.0 * UNIT)
+    return error
 
 
 def packing_error(problem: Problem, norm: float) -> float:

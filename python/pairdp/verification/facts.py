@@ -32,15 +32,16 @@ class Facts:
 
     def __init__(self, document: dict[str, Any]) -> None:
         keys = "format claim records features parameters problem score_bound algorithm noise lattice_bits"
-        self.certificate = fields(document["certificate"], keys + " sampler_delta released", "ranges")
+        self.certificate = fields(document["certificate"], keys + " sampler_delta released", "ranges public_ranges")
         claim = fields(self.certificate["claim"], "epsilon delta adjacency")
         self.problem = Problem.read(self.certificate["problem"])
+        self.former = self.certificate["format"] == "pairdp-certificate/2"
         for found, known in (
-            (document["format"], "pairdp-model/2"),
-            (self.certificate["format"], "pairdp-certificate/2"),
-            (claim["adjacency"], "replace-one" if self.problem.cap is None else "add-remove-one"),
+            (document["format"], ("pairdp-model/2",)),
+            (self.certificate["format"], ("pairdp-certificate/2", "pairdp-certificate/3")),
+            (claim["adjacency"], (self._adjacency(),)),
         ):
-            require(found == known, f"{found} is not {known}")
+            require(found in known, f"{found} is not {' or '.join(known)}")
         self.epsilon, self.delta = number(claim["epsilon"]), number(claim["delta"])
         self.n, self.features = int(number(self.certificate["records"])), int(number(self.certificate["features"]))
         require(isinstance(self.certificate["parameters"], int), "a part of a coordinate")
@@ -62,10 +63,15 @@ class Facts:
     def relations(self) -> Relations:
         """Return the relations of all kinds."""
         return [
+            ("version", "no fault of the version that wrote it is known for such a certificate", self._version),
             ("claim", "ε > 0 and 0 < δ < 1, or δ = 0 for Laplace noise", self._claim),
             ("sizes", "n ≥ 2; features, parameters and released coordinates agree", self._sizes),
             ("bounds", "κ is the model's bound, or √(bound² + constant²), the largest score is κB, ‖w‖ ≤ B", self._bounds),
-            ("ranges", "Δ = √(2·columns), σ = Δ/(m − rounding) for noisy counts, if there are any", self._ranges),
+            (
+                "ranges",
+                "noisy counts, if any: a set for each numeric column, Δ = √(2·columns), σ = Δ/(m − rounding); edges of bins",
+                self._ranges,
+            ),
             ("plan", "the plan that trained is the one that was certified", self._plan),
             ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", self._sampler),
         ]
@@ -94,6 +100,32 @@ class Facts:
         """Return the scale of noise that hides an ℓ2 distance at a ratio."""
         return self.reach * distance / (ratio - self.lattice_rounding)
 
+    def _adjacency(self) -> str:
+        """Return the name of the neighbours that the problem is about."""
+        if self.problem.cap is not None:
+            return "add-remove-one"
+        return "replace-features" if self.problem.public_labels and not self.former else "replace-one"
+
+    def _version(self) -> None:
+        """Refuse what version 0.1 certified and should not have."""
+        problem, metric = self.problem, self.problem.kind == "metric"
+        if not self.former:
+            return
+        capped = problem.cap is not None
+        require(
+            not (metric and problem.public_labels and capped),
+            "version 0.1 took too little noise for public labels with a cap: a new record can push out another label",
+        )
+        require(
+            not (metric and problem.public_labels),
+            "version 0.1 announced a guarantee for whole records where its noise covers features only, or less",
+        )
+        require(
+            not (metric and capped and problem.loss == "hinge"),
+            "version 0.1 did not count how a record more changes the rounding of other distances",
+        )
+        require(self.ranges is None, "version 0.1 did not state the ranges whose bins were counted")
+
     def _claim(self) -> None:
         pure = self.law == "laplace" and self.delta == 0.0
         require(self.epsilon > 0.0 and (pure or 0.0 < self.delta < 1.0), f"ε is {self.epsilon}, δ is {self.delta}")
@@ -120,6 +152,9 @@ class Facts:
         if self.problem.cap is not None:
             proved = self.algorithm in ("noisy-gd", "moments") and self.problem.cap == self.n
             require(proved, f"no proof for {self.algorithm} with up to {self.problem.cap} records")
+            hinge = self.problem.kind == "metric" and self.problem.loss == "hinge"
+            require(not hinge, "no proof for the hinge loss of metrics where the number of records is secret")
+            require(not self.problem.public_labels, "labels that are public have a public number")
         require(self.n >= 2 and agree, f"n = {self.n}, {encoded} features, {weights} weights, {self.p} released")
         require(self.predictor["task"] == task, f"the task is {self.predictor['task']}")
 
@@ -140,8 +175,14 @@ class Facts:
     def _ranges(self) -> None:
         counted = self.plan["tighten"]["columns"] if "tighten" in self.plan else None
         require(counted == (None if self.ranges is None else self.ranges["columns"]), f"{counted} columns in the plan")
-        if self.ranges is None:
+        public = self.certificate.get("public_ranges")
+        require((public is None) == (self.ranges is None), "counts and the ranges they are of come together")
+        if self.ranges is None or public is None:
             return
+        encoded = [column["range"] for column in self.predictor["encoding"]["columns"] if "range" in column]
+        require(len(public) == len(encoded) == self.ranges["columns"], f"{counted} columns counted, {len(encoded)} encoded")
+        for found, stated in zip(encoded, public, strict=True):
+            _check_edges([number(value) for value in found], [number(value) for value in stated])
         columns, bins = int(number(self.ranges["columns"])), int(number(self.ranges["bins"]))
         bits, ratio = int(number(self.ranges["lattice_bits"])), number(self.ranges["ratio"])
         proved = self.released["kind"] in ("gradients", "moments") and self.law == "gaussian"
@@ -204,6 +245,15 @@ class Facts:
             require(enough, f"δ is {self.delta}, derived {delta}")
         else:
             covers("ε", self.epsilon, steps * ratio)
+
+
+def _check_edges(found: list[float], public: list[float]) -> None:
+    """Bins of either sign end at m, m/2 … m·2⁻²⁵ and 0, m the larger absolute value of the public limits."""
+    low, high = public
+    edges = [0.0] + [max(abs(low), abs(high)) * 2.0**-k for k in range(26)]
+    inside = low <= found[0] < found[1] <= high
+    at_edges = all(value in public or abs(value) in edges for value in found)
+    require(inside and at_edges, f"{found} does not follow from bins of {public}")
 
 
 def _width(column: dict[str, Any]) -> int:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .constants import largest_risk_gradient, moved, packing_error, sum_error
+from .constants import largest_risk_gradient, moved, packing_error, secret_size_error, sum_error
 from .facts import COMPOSITION, LATTICE, Facts
 from .reading import fields
 from .relations import EXCESS, UNIT, Relations, covers, require
@@ -39,7 +39,7 @@ def gradients(facts: Facts) -> Relations:
         for release in releases:
             norm = release["iterate_norm"]
             largest = largest_risk_gradient(problem, norm, n)
-            rest = packing_error(problem, largest) + (0.0 if problem.cap is None else 4.0 * UNIT * largest)
+            rest = packing_error(problem, largest) + secret_size_error(problem, norm, n, facts.features)
             covers("τ", release["kernel_error"], sum_error(problem, norm, n, facts.features) + rest)
 
     def noise() -> None:

@@ -32,6 +32,15 @@ def travel(facts: Facts, phase: dict[str, Any]) -> float:
     return float(min(problem.diameter, phase["steps"] * phase["step_size"] * (facts.over_domain.gradient + pull)))
 
 
+def scores_are_kept(facts: Facts, phase: dict[str, Any]) -> bool:
+    """Return whether no score of a ranker is cut off, at 2⁴⁰, where steps go over all pairs; slopes are not monotone beyond."""
+    problem = facts.problem
+    if problem.kind != "ranking" or facts.algorithm not in WHOLE_TABLE:
+        return True
+    farthest = problem.radius if math.isfinite(problem.radius) else travel(facts, phase)
+    return (2.0 if problem.symmetric else 1.0) * problem.kappa * farthest < 2.0**40
+
+
 class Step:
     """How the distance of coupled runs grows in a step of a phase."""
 

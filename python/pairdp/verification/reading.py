@@ -115,7 +115,8 @@ class Problem:
         require(1.0 < q < 2.0 or (loss == "residual" and q == 2.0), f"q is {q}")
         require(kind == "metric" or domain in ("whole", "ball"), "only metrics are matrices")
         require(math.isfinite(radius) or loss in ("hinge", "logistic"), "no Lipschitz constant on the whole space")
-        require(min(kappa, radius, target) > 0.0 and ridge >= 0.0, "a bound is not positive")
+        limited = [kappa, target] + ([radius] if math.isfinite(radius) else [])
+        require(all(1e-30 <= bound <= 1e30 for bound in limited) and ridge >= 0.0, "a bound is out of range")
         symmetric, public = form == "symmetric", labels == "public"
         neighbours, entries = _variant(raw.get("neighbours", "replace-one"), _NEIGHBOURS)
         cap = int(number(entries["most"])) if neighbours == "add-remove-one" else None

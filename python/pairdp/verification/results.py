@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 
 from .facts import COMPOSITION, HALVING, LATTICE, Facts
-from .paths import Step, sensitivity, travel
+from .paths import Step, scores_are_kept, sensitivity, travel
 from .reading import fields
 from .relations import Mismatch, Relations, covers, require
 
@@ -56,6 +56,7 @@ def output(facts: Facts) -> Relations:
             algorithm == "output-sgd" and problem.pointwise
         )
         for phase in phases:
+            require(scores_are_kept(facts, phase), "no proof for scores that reach 2⁴⁰")
             step = Step(facts, phase)
             rules = (True, False) if step.undecided else (step.smooth,)
             failure = None

@@ -1,7 +1,9 @@
 //! What can be typed about budgets.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 use pairdp_ledger::Head;
+use pairdp_units::Adjacency;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -10,7 +12,8 @@ A ledger is one file that says what was granted to data sets and what was spent,
 process add up, and a run that was killed counts as spent. Its key, FILE.key, makes changes to the history noticeable.
 
 Examples:
-  pairdp budget create stays-2026 --ledger clinic.ledger --epsilon 2 --delta 1e-6 --records 6000
+  pairdp budget create stays-2026 --ledger clinic.ledger --epsilon 2 --delta 1e-6 --records 6000 \\
+      --schema stays.schema.toml
   pairdp train stays.csv --epsilon 0.5 --delta 1e-6 --ledger clinic.ledger --dataset stays-2026
   pairdp budget show --ledger clinic.ledger")]
 pub(crate) struct Budget {
@@ -24,6 +27,8 @@ pub(crate) enum BudgetCommand {
     Create(Create),
     /// Set a data set's total anew
     Grant(Grant),
+    /// Say by which schema a data set's table is read
+    Schema(SetSchema),
     /// What was granted, spent and is left
     Show(Show),
     /// Everything that happened, oldest first
@@ -59,21 +64,28 @@ pub(crate) struct Spending {
     pub(crate) key_command: Option<String>,
 }
 
-/// Which tables count as neighbours.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Adjacency {
-    /// The same number of records, one of them different
-    ReplaceOne,
-    /// One record more
-    AddRemoveOne,
+/// Adjacencies by name, each with what it protects.
+fn adjacency_parser() -> impl TypedValueParser<Value = Adjacency> {
+    let listed = Adjacency::ALL.map(|adjacency| {
+        PossibleValue::new(adjacency.name()).help(match adjacency {
+            Adjacency::ReplaceOne => "Whole records; how many there are is public",
+            Adjacency::ReplaceFeatures => {
+                "The features of records; labels, and how many there are, are public"
+            }
+            Adjacency::AddRemoveOne => "Whole records, and how many there are",
+        })
+    });
+    PossibleValuesParser::new(listed)
+        .try_map(|name| Adjacency::ALL.into_iter().find(|one| one.name() == name).ok_or("unknown"))
 }
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  pairdp budget create stays-2026 --ledger clinic.ledger --epsilon 2 --delta 1e-6 --records 6000
   pairdp budget create stays-2026 --ledger clinic.ledger --epsilon 2 --delta 1e-6 --records 6000 \\
-      --key-command 'pass show clinic-ledger'")]
+      --schema stays.schema.toml
+  pairdp budget create stays-2026 --ledger clinic.ledger --epsilon 2 --delta 1e-6 --records 6000 \\
+      --schema stays.schema.toml --key-command 'pass show clinic-ledger'")]
 pub(crate) struct Create {
     /// Name of the data set
     pub(crate) name: String,
@@ -88,9 +100,30 @@ pub(crate) struct Create {
     /// Records in the table, which is public under replace-one adjacency; `train` needs it
     #[arg(long, value_name = "N")]
     pub(crate) records: Option<u64>,
-    /// Which tables count as neighbours
-    #[arg(long, value_enum, default_value_t = Adjacency::ReplaceOne)]
+    /// What the grant protects
+    #[arg(long, value_name = "NAME", value_parser = adjacency_parser(), default_value = "replace-one")]
     pub(crate) adjacency: Adjacency,
+    /// Schema that the table is read by. No run with another one is let near the table, because refusals under a schema of
+    /// somebody's choice would answer questions about records
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+A schema decides what the refusal of a table tells, so it belongs to the data set and only its owner should change it. The
+history keeps every change. Ledgers of version 0.1 need it once.
+
+Examples:
+  pairdp budget schema stays-2026 --ledger clinic.ledger --schema stays.schema.toml")]
+pub(crate) struct SetSchema {
+    /// Name of the data set
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) file: LedgerFile,
+    /// Schema that the table is read by
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: PathBuf,
 }
 
 #[derive(Args)]

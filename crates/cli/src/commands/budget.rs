@@ -2,30 +2,32 @@
 
 mod report;
 
-use crate::args::{Adjacency, Budget as Arguments, BudgetCommand};
-use crate::booking::{failure, open, open_or_create};
+use crate::args::{Budget as Arguments, BudgetCommand};
+use crate::booking::{failure, open, open_or_create, schema_digest};
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
-use pairdp_accountant::AdjacencyKind;
-use pairdp_ledger::{DataSet, Head, Ledger, LedgerError};
-use pairdp_units::Budget;
+use pairdp_data::{Encoding, Schema};
+use pairdp_ledger::{DataSet, Head, Ledger, LedgerError, SchemaDigest};
+use pairdp_units::{Adjacency, Budget};
 use serde_json::json;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
     let reopen = |file: &crate::args::LedgerFile| open(&file.ledger, file.key_command.as_deref());
     match &arguments.command {
         BudgetCommand::Create(create) => {
-            let adjacency = match create.adjacency {
-                Adjacency::ReplaceOne => AdjacencyKind::ReplaceOne,
-                Adjacency::AddRemoveOne => AdjacencyKind::AddRemoveOne,
-            };
+            let adjacency = create.adjacency;
             let records = public_records(create.records, adjacency)?;
             let grant = Budget::new(create.epsilon, create.delta)?;
+            let schema = create.schema.as_deref().map(read_by).transpose()?;
             let mut ledger = open_or_create(&create.file)?;
-            ledger.add(&create.name, DataSet { grant, adjacency, records }).map_err(failure)?;
-            let text = format!("`{}` may spend {grant}", create.name);
+            ledger.add(&create.name, DataSet { grant, adjacency, records, schema }).map_err(failure)?;
+            let mut text = format!("`{}` may spend {grant}", create.name);
+            if schema.is_none() {
+                text += "\nnothing can be reserved before `pairdp budget schema` says by which schema its table is read";
+            }
             printer.result(&text, &granted(&create.name, grant, &ledger));
         }
         BudgetCommand::Grant(change) => {
@@ -34,6 +36,16 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
             ledger.grant(&change.name, grant).map_err(failure)?;
             let text = format!("`{}` may now spend {grant}, what was spent included", change.name);
             printer.result(&text, &granted(&change.name, grant, &ledger));
+        }
+        BudgetCommand::Schema(set) => {
+            let schema = read_by(&set.schema)?;
+            let mut ledger = reopen(&set.file)?;
+            ledger.set_schema(&set.name, schema).map_err(failure)?;
+            let text = format!("`{}` is now read by {}", set.name, set.schema.display());
+            printer.result(
+                &text,
+                &json!({ "dataset": set.name, "schema": schema, "head": ledger.head().to_string() }),
+            );
         }
         BudgetCommand::Show(show) => {
             let mut ledger = reopen(&show.file)?;
@@ -75,18 +87,24 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
+/// The digest of what a schema could refuse.
+fn read_by(path: &Path) -> Result<SchemaDigest, Failure> {
+    let schema = Schema::read(path)?;
+    schema_digest(&Encoding::of(&schema), schema.label())
+}
+
 /// n is needed exactly where it is public.
-fn public_records(records: Option<u64>, adjacency: AdjacencyKind) -> Result<Option<u64>, Failure> {
+fn public_records(records: Option<u64>, adjacency: Adjacency) -> Result<Option<u64>, Failure> {
     match (records, adjacency) {
         (Some(0..2), _) => Err(Failure::refused(
             "a table needs at least 2 records to form a pair",
             "pass the number of records with --records",
         )),
-        (None, AdjacencyKind::ReplaceOne) => Err(Failure::refused(
-            "the number of records is public under replace-one adjacency and was not given",
+        (None, Adjacency::ReplaceOne | Adjacency::ReplaceFeatures) => Err(Failure::refused(
+            format!("the number of records is public under {adjacency} adjacency and was not given"),
             "pass --records, or --adjacency add-remove-one if it must stay secret",
         )),
-        (Some(_), AdjacencyKind::AddRemoveOne) => Err(Failure::refused(
+        (Some(_), Adjacency::AddRemoveOne) => Err(Failure::refused(
             "the number of records is secret under add-remove-one adjacency",
             "leave out --records",
         )),

@@ -6,7 +6,7 @@ use crate::booking::{Booking, Purchase};
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
-use pairdp_data::{Label, LabelUse, Table};
+use pairdp_data::{Encoding, Label, LabelUse, Table};
 use pairdp_learn::{Estimate, Evaluation, LearnError, Measured, Predictor, Task};
 use pairdp_noise::Secure;
 use pairdp_pairwise::{clip_row, measure};
@@ -54,6 +54,12 @@ pub(crate) fn label_of<'a>(predictor: &'a Predictor, model: &Path) -> Result<&'a
     })
 }
 
+/// What the schema said: ranges that training found are not in it.
+fn public_encoding(model: &Path, predictor: &Predictor) -> Encoding {
+    let ranges = files::read_model(model).ok().and_then(|model| model.certificate.public_ranges);
+    ranges.map_or_else(|| predictor.encoding.clone(), |ranges| predictor.encoding.with_ranges(&ranges))
+}
+
 /// Spends first, then reads, then releases noisy shares.
 fn privately(
     arguments: &Evaluate,
@@ -65,7 +71,8 @@ fn privately(
     // A task without a private measure is refused before anything is spent or opened.
     Evaluation::calibrate(predictor.task, 2, budget)?;
     let mut paid_for = None;
-    let mut booking = Booking::reserve(&arguments.spending, None, None, |records| {
+    let read_by = public_encoding(&arguments.model, predictor);
+    let mut booking = Booking::reserve(&arguments.spending, (&read_by, label), None, None, |records| {
         let evaluation = Evaluation::calibrate(predictor.task, records, budget)?;
         paid_for = Some(evaluation);
         let (event, sampler_delta) = evaluation.event()?;

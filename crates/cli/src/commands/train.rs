@@ -73,10 +73,10 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     }
     let _ = write!(
         text,
-        "private at ε = {}, δ = {} for {} any one record\nwrote {}; check it with: pairdp verify {}",
+        "private at ε = {}, δ = {} for {}\nwrote {}; check it with: pairdp verify {}",
         rounded_up(claim.epsilon),
         claim.delta,
-        if secret { "adding or removing" } else { "replacing" },
+        model.certificate.protects(),
         arguments.out.display(),
         arguments.out.display(),
     );
@@ -128,7 +128,8 @@ impl TrainingRun<'_> {
         let mut paid_for = None;
         let cap = settings.max_records;
         let interrupted = journal.paid()?;
-        let mut booking = Booking::reserve(spending, cap, interrupted.as_deref(), |records| {
+        let read_by = (&encoding, schema.label());
+        let mut booking = Booking::reserve(spending, read_by, cap, interrupted.as_deref(), |records| {
             let prepared = settings.prepare(records, features, budget)?;
             let Prepared { problem, plan, budget, columns, .. } = prepared;
             paid_for = Some(prepared);

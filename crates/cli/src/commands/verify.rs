@@ -16,8 +16,10 @@ pub(crate) fn run(arguments: &Verify, printer: &Printer) -> Result<ExitCode, Fai
         write!(
             text,
             "yes: from its public facts this model is (ε = {}, δ = {:e})-differentially private\n\
-             for replacing any one of {} records",
-            claim.epsilon, claim.delta, model.certificate.records,
+             for {}",
+            claim.epsilon,
+            claim.delta,
+            model.certificate.protects(),
         )
     } else {
         let names: Vec<&str> = verdict.failures().map(|check| check.name).collect();

@@ -5,6 +5,7 @@ use super::plot::{Axis, Plot};
 use crate::failure::Failure;
 use pairdp_accountant::calibrate::{TradeOff, trade_off};
 use pairdp_learn::{Certificate, LearnError};
+use pairdp_units::Adjacency;
 use pairdp_units::directed::{smaller, up_by};
 use std::fmt::Write as _;
 
@@ -29,16 +30,19 @@ pub(super) fn section(certificate: &Certificate) -> Result<String, Failure> {
 
     let mut body = format!(
         "<p class=\"promise\">Whoever sees this model, even knowing every other record, may try to tell whether \
-         <strong>your record</strong> was in the table or another in its place. A test that wrongly says yes for \
-         {} % of those who were not in it finds <strong>at most {} %</strong> of those who were. Guessing finds {} %.</p>\n",
+         {}. A test that wrongly says yes for \
+         {} % of those for whom it is not so finds <strong>at most {} %</strong> of those for whom it is. Guessing finds {} %.</p>\n",
+        question(certificate.problem.adjacency()),
         PERCENTS[SAID],
         percent_up(named[SAID].1),
         PERCENTS[SAID],
     );
     body += &html::paragraph(&format!(
-        "In numbers: (ε = {}, δ = {:e})-differential privacy for replacing any one of {} records by any other. No test, \
+        "In numbers: (ε = {}, δ = {:e})-differential privacy for {}. No test, \
          whatever it computes from the model, lies above the curve; on the dashed line a test does no better than a coin.",
-        claim.epsilon, claim.delta, certificate.records,
+        claim.epsilon,
+        claim.delta,
+        certificate.protects(),
     ));
     let plot = Plot::new(
         Axis::linear("false-positive rate", 0.0, 1.0),
@@ -58,6 +62,17 @@ pub(super) fn section(certificate: &Certificate) -> Result<String, Failure> {
     }
     body += "</table>\n";
     Ok(html::section("What is promised", &body))
+}
+
+/// What a test of membership asks.
+fn question(adjacency: Adjacency) -> &'static str {
+    match adjacency {
+        Adjacency::ReplaceOne => "<strong>your record</strong> was in the table or another in its place",
+        Adjacency::ReplaceFeatures => {
+            "<strong>the features of your record</strong>, whose label counts as known, were yours or others in their place"
+        }
+        Adjacency::AddRemoveOne => "<strong>your record</strong> was in the table or not",
+    }
 }
 
 /// A bound on the true-positive rate. The releases are within a distance d of the event's, d at most the sampler's part of δ,

@@ -2,8 +2,7 @@
 
 use super::{Mechanism, Public, Ranges, sampled};
 use crate::{Certificate, Law, LearnError, Released};
-use pairdp_accountant::event::{AdjacencyKind, Event, Release, Sampling};
-use pairdp_pairwise::{Neighbours, Problem};
+use pairdp_accountant::event::{Adjacency, Event, Release, Sampling};
 use pairdp_units::Delta;
 use pairdp_units::directed::{down, up_by};
 
@@ -23,12 +22,12 @@ impl Mechanism {
     /// [`LearnError::Accountant`] for a ratio beyond f64.
     pub fn event(&self) -> Result<(Event, Delta), LearnError> {
         let Public { problem, plan, .. } = self.common().public;
-        let (kind, law) = (adjacency(problem), plan.law());
+        let (kind, law) = (problem.adjacency(), plan.law());
         let event = match self {
             Self::Gradients(gradients) => {
                 with_ranges(self.ranges(), kind, law, gradients.ratio(), gradients.steps())?
             }
-            Self::Sampled(run) => sampled::event(run.sampling(), run.steps(), run.noise_multiplier())?,
+            Self::Sampled(run) => sampled::event(kind, run.sampling(), run.steps(), run.noise_multiplier())?,
             Self::Online(online) => plain(kind, law, online.ratio(), 1)?,
             // Phases are about disjoint parts: one ratio covers all.
             Self::Output(output) => plain(kind, law, output.ratio(), 1)?,
@@ -46,30 +45,22 @@ impl Certificate {
     pub fn event(&self) -> Result<Event, LearnError> {
         let law = Law::ALL.into_iter().find(|law| law.name() == self.noise);
         let law = law.ok_or(LearnError::NoProof("this noise"))?;
-        let kind = adjacency(self.problem);
+        let kind = self.problem.adjacency();
         match self.released {
             Released::Gradients { steps, ratio, .. } => with_ranges(self.ranges, kind, law, ratio, steps),
             Released::Moments { ratio, .. } => with_ranges(self.ranges, kind, law, ratio, 1),
             Released::SampledGradients { steps, sampling, noise_multiplier, .. } => {
-                sampled::event(sampling, steps, noise_multiplier)
+                sampled::event(kind, sampling, steps, noise_multiplier)
             }
             Released::Online { ratio, .. } | Released::Output { ratio, .. } => plain(kind, law, ratio, 1),
         }
     }
 }
 
-/// Between whom a problem's guarantee is.
-fn adjacency(problem: Problem) -> AdjacencyKind {
-    match problem.neighbours() {
-        Neighbours::ReplaceOne => AdjacencyKind::ReplaceOne,
-        Neighbours::AddRemoveOne { .. } => AdjacencyKind::AddRemoveOne,
-    }
-}
-
 /// The same after counts of ranges: Gaussian releases are together as one whose squared ratio is the sum of theirs.
 fn with_ranges(
     ranges: Option<Ranges>,
-    kind: AdjacencyKind,
+    kind: Adjacency,
     law: Law,
     ratio: f64,
     steps: u32,
@@ -85,7 +76,7 @@ fn with_ranges(
 
 /// Releases over all records. A Gaussian multiplier is rounded down, so that it promises no more than `ratio`; the ratio of
 /// other noise is an ε.
-pub(crate) fn plain(kind: AdjacencyKind, law: Law, ratio: f64, steps: u32) -> Result<Event, LearnError> {
+pub(crate) fn plain(kind: Adjacency, law: Law, ratio: f64, steps: u32) -> Result<Event, LearnError> {
     let (sampling, times) = (Sampling::None, u64::from(steps));
     let release = match law {
         Law::Gaussian => Release::Gaussian { noise_multiplier: down(1.0 / ratio), sampling, times },

@@ -87,10 +87,12 @@ impl Gradients {
 fn gradient_error(problem: Problem, norm: f64, records: usize, features: usize) -> f64 {
     let largest = problem.gradient_norm_bound(norm, records);
     let kernel = kernel::error_bound(problem, norm, records, features);
-    let scaling = match problem.neighbours() {
+    let secret_size = match problem.neighbours() {
         Neighbours::ReplaceOne => 0.0,
         // The share of the cap's pairs that there are is rounded, and multiplying by it is.
-        Neighbours::AddRemoveOne { .. } => 4.0 * f64::EPSILON * largest,
+        Neighbours::AddRemoveOne { .. } => {
+            4.0 * f64::EPSILON * largest + kernel::position_error(problem, norm, features)
+        }
     };
-    up_by(kernel + packing::error(problem, largest) + scaling, 2.0)
+    up_by(kernel + packing::error(problem, largest) + secret_size, 2.0)
 }

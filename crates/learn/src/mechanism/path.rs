@@ -80,6 +80,9 @@ fn sensitivity(public: &Public, phase: &Phase) -> Result<f64, LearnError> {
         return Err(LearnError::PathTooLong { records: phase.records, steps });
     }
     let full_batch = matches!(algorithm, PlanKind::OutputGd | PlanKind::PhasedGd);
+    if full_batch && !kernel::keeps_scores(problem, radius) {
+        return Err(LearnError::NoProof("descents over all pairs whose scores reach 2⁴⁰"));
+    }
     let sum_error = match algorithm {
         PlanKind::OutputGd | PlanKind::PhasedGd => {
             kernel::error_bound(problem, radius, phase.records, features)

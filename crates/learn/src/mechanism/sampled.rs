@@ -4,9 +4,9 @@ use super::{Common, Public, too_many_steps};
 use crate::poisson::Binomial;
 use crate::{Law, LearnError, Plan, packing};
 use pairdp_accountant::calibrate;
-use pairdp_accountant::event::{AdjacencyKind, Event, Release, Sampling};
+use pairdp_accountant::event::{Adjacency, Event, Release, Sampling};
 use pairdp_noise::lattice::{self, Lattice};
-use pairdp_pairwise::{Constants, Objective, Problem};
+use pairdp_pairwise::{Labels, Objective, Problem};
 use pairdp_units::directed::up_by;
 
 /// Roundings of a computed gradient of one pair, relative to its largest norm.
@@ -40,7 +40,8 @@ impl Sampled {
         let p = public.coordinates();
         // The number of kept pairs is one more approximate sample a step.
         let (common, for_data) = Common::new(public, f64::from(plan.steps()) * (p as f64 + 1.0))?;
-        let noise_multiplier = calibrate::noise_multiplier(&event(sampling, plan.steps(), 1.0)?, for_data)?;
+        let noise_multiplier =
+            calibrate::noise_multiplier(&event(problem.adjacency(), sampling, plan.steps(), 1.0)?, for_data)?;
         let kept = match sampling {
             Sampling::PoissonPairs { records, expected_pairs } => {
                 Some(Binomial::of_pairs(records, expected_pairs)?)
@@ -50,7 +51,7 @@ impl Sampled {
         // The most terms a step adds up.
         let terms = kept.as_ref().map_or(1.0, Binomial::largest);
         let constants = problem.constants();
-        let sensitivity = sensitivity(&constants, sampling);
+        let sensitivity = sensitivity(problem, sampling);
         let rounding = (PAIR_ROUNDINGS + terms) * terms * f64::EPSILON * constants.gradient_bound;
         let packing = packing::error(problem, terms * constants.gradient_bound);
         let gradient_error = up_by(rounding + packing, 2.0);
@@ -135,7 +136,11 @@ fn sampling(problem: Problem, plan: Plan, records: usize) -> Result<Sampling, Le
 
 /// D of a pair in both orders (the indicator form has one, so that D_sym = D_pair there), or for pairs kept independently
 /// the largest contribution of one.
-fn sensitivity(constants: &Constants, sampling: Sampling) -> f64 {
+///
+/// A sample that holds the replaced record is also compared with one that has *another record* of the table in its place
+/// (`proofs/sym.md`), and that one has a label of its own: public labels do not make D smaller.
+fn sensitivity(problem: Problem, sampling: Sampling) -> f64 {
+    let constants = problem.with_labels(Labels::Private).constants();
     match sampling {
         Sampling::PoissonPairs { .. } => constants.gradient_bound,
         _ => constants.pair_difference,
@@ -143,7 +148,12 @@ fn sensitivity(constants: &Constants, sampling: Sampling) -> f64 {
 }
 
 /// What the accountant is told.
-pub(crate) fn event(sampling: Sampling, steps: u32, noise_multiplier: f64) -> Result<Event, LearnError> {
+pub(crate) fn event(
+    adjacency: Adjacency,
+    sampling: Sampling,
+    steps: u32,
+    noise_multiplier: f64,
+) -> Result<Event, LearnError> {
     let release = Release::Gaussian { noise_multiplier, sampling, times: u64::from(steps) };
-    Ok(Event::new(AdjacencyKind::ReplaceOne, release)?)
+    Ok(Event::new(adjacency, release)?)
 }

@@ -26,6 +26,10 @@ pub(super) fn relation(problem: Problem) -> &'static str {
     }
 }
 
+pub(super) fn is_metric_hinge(problem: Problem) -> bool {
+    problem.objective() == (Objective::Metric { loss: MetricLoss::Hinge })
+}
+
 /// How far a sensitivity may lie above its formula.
 pub(super) fn tolerance(problem: Problem) -> f64 {
     match problem.objective() {
@@ -40,7 +44,7 @@ pub(super) fn pair_relation(problem: Problem) -> &'static str {
         Objective::Ranking { form: RankingForm::Indicator, .. } => "D = 2κ·sup|φ'| over margins within ±2κB",
         Objective::Ranking { form: RankingForm::Symmetric, .. } => "D = 4κ·sup|φ'| over margins within ±4κB",
         Objective::Metric { .. } => {
-            "D = 4κ²·(steepest pull + steepest push, or the larger if labels are public)"
+            "D = 4κ²·(steepest pull + steepest push, or the larger if labels are public and samples are not secret)"
         }
         Objective::Pointwise { .. } => "D = max_θ 2κ·sinθ·|φ'|(κB·cosθ)",
     }
@@ -84,10 +88,11 @@ fn greater(a: f64, b: f64) -> f64 {
 
 /// n times the sensitivity: D_sym, or where records come and go what one of them adds, if that is more.
 pub(super) fn moved(problem: Problem, norm: f64) -> f64 {
-    let replaced = difference(problem, norm);
     if problem.neighbours() == Neighbours::ReplaceOne {
-        return replaced;
+        return difference(problem, norm);
     }
+    // Whoever is pushed out may have had another label.
+    let replaced = difference(problem.with_labels(Labels::Private), norm);
     let both_orders = matches!(
         problem.objective(),
         Objective::Metric { .. } | Objective::Ranking { form: RankingForm::Symmetric, .. }
@@ -153,9 +158,20 @@ pub(super) fn sum_error(problem: Problem, norm: f64, records: usize, features: u
     roundings(problem, records, features) * 2.0_f64.powi(-52) * largest_gradient(problem, norm, records)
 }
 
-/// 4·2⁻⁵²·norm where sums are divided by a cap rather than by the number of records.
-pub(super) fn scaling_error(problem: Problem, norm: f64) -> f64 {
-    if problem.neighbours() == Neighbours::ReplaceOne { 0.0 } else { 4.0 * 2.0_f64.powi(-52) * norm }
+/// Where sums are divided by a cap rather than by the number of records: 4·2⁻⁵²·(largest gradient). For metrics also
+/// 4κ²·(¼e + 16·2⁻⁵²), because a record more moves others to other places of a tile and their distances by up to e.
+pub(super) fn secret_size_error(problem: Problem, norm: f64, records: usize, features: usize) -> f64 {
+    if problem.neighbours() == Neighbours::ReplaceOne {
+        return 0.0;
+    }
+    let unit = 2.0_f64.powi(-52);
+    let scaling = 4.0 * unit * largest_gradient(problem, norm, records);
+    if !matches!(problem.objective(), Objective::Metric { .. }) {
+        return scaling;
+    }
+    let square = problem.feature_bound().powi(2);
+    let distance = (16.0 * features as f64 + 128.0) * unit * square * norm;
+    scaling + square * (distance + 64.0 * unit)
 }
 
 /// 4·2⁻⁵²·norm for matrices, of which one half is released.

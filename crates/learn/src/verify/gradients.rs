@@ -71,6 +71,6 @@ fn kernel_error(certificate: &Certificate, release: &GradientRelease) -> Result<
     let largest = formulas::largest_gradient(problem, norm, certificate.records);
     let expected = formulas::sum_error(problem, norm, certificate.records, certificate.features)
         + formulas::packing_error(problem, largest)
-        + formulas::scaling_error(problem, largest);
+        + formulas::secret_size_error(problem, norm, certificate.records, certificate.features);
     covers("τ", release.kernel_error, expected, TOLERANCE)
 }

@@ -6,7 +6,7 @@ use crate::certificate::Released;
 use crate::mechanism::{Phase, path};
 use crate::plan::PlanKind;
 use crate::{Average, Certificate, Law, Order};
-use pairdp_pairwise::Objective;
+use pairdp_pairwise::{Objective, RankingForm};
 
 pub(super) fn relations(certificate: &Certificate, law: Law) -> Vec<Relation> {
     let Released::Output { order, average, kernel, ratio, phases } = &certificate.released else {
@@ -106,6 +106,19 @@ fn check_phases(certificate: &Certificate, phases: &[Phase]) -> Result<(), Strin
     Ok(())
 }
 
+/// Whether no score of a ranker is cut off, at 2⁴⁰, where gradients are over all pairs: beyond, slopes are not those of a convex
+/// loss any more. Scores count double in the symmetric form.
+fn keeps_scores(certificate: &Certificate, phase: &Phase) -> bool {
+    let Objective::Ranking { form, .. } = certificate.problem.objective() else { return true };
+    if !matches!(certificate.algorithm, PlanKind::OutputGd | PlanKind::PhasedGd) {
+        return true;
+    }
+    let radius = certificate.problem.domain().radius();
+    let farthest = if radius.is_finite() { radius } else { formulas::travel(certificate, phase) };
+    let scale = if form == RankingForm::Symmetric { 2.0 } else { 1.0 };
+    scale * certificate.problem.feature_bound() * farthest < 2.0_f64.powi(40)
+}
+
 /// How far one record moves the computed result of a phase (`proofs/path_lemmas.md`, `proofs/realised_path.md`).
 fn sensitivity(
     certificate: &Certificate,
@@ -116,6 +129,9 @@ fn sensitivity(
     let problem = certificate.problem;
     if problem.domain().is_psd() {
         return Err("no proved sensitivity within the positive semidefinite cone".into());
+    }
+    if !keeps_scores(certificate, phase) {
+        return Err("no proved sensitivity for scores that reach 2⁴⁰".into());
     }
     let steps = phase.steps as usize;
     if !path::can_be_followed(certificate.algorithm, phase.records, steps) {

@@ -5,8 +5,8 @@ use crate::certificate::Released;
 use crate::poisson::Binomial;
 use crate::{Certificate, Law, Plan};
 use pairdp_accountant::delta_value;
-use pairdp_accountant::event::{AdjacencyKind, Event, Release, Sampling};
-use pairdp_pairwise::Objective;
+use pairdp_accountant::event::{Event, Release, Sampling};
+use pairdp_pairwise::{Labels, Objective};
 use pairdp_units::Epsilon;
 
 /// How far δ of the contour engine, a value, may lie below the claimed δ, which a pessimistic discretisation calibrated.
@@ -25,8 +25,10 @@ pub(super) fn relations(certificate: &Certificate, law: Law) -> Vec<Relation> {
     let distance = sensitivity + 2.0 * gradient_error;
     let expected_noise = noise_scale(certificate, law, distance, 1.0 / noise_multiplier);
     let independent = matches!(sampling, Sampling::PoissonPairs { .. });
+    // Any record of the table may stand in for the one replaced in a sample, with a label of its own.
+    let any_label = certificate.problem.with_labels(Labels::Private);
     let expected_sensitivity =
-        if independent { largest } else { formulas::pair_difference(certificate.problem, radius) };
+        if independent { largest } else { formulas::pair_difference(any_label, radius) };
     let terms = most_terms(sampling);
     vec![
         (
@@ -101,7 +103,7 @@ fn composition(
 ) -> Result<(), String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let release = Release::Gaussian { noise_multiplier: multiplier, sampling, times: u64::from(steps) };
-    let event = Event::new(AdjacencyKind::ReplaceOne, release).map_err(|e| text(&e))?;
+    let event = Event::new(certificate.problem.adjacency(), release).map_err(|e| text(&e))?;
     let epsilon = Epsilon::new(certificate.claim.epsilon).map_err(|e| text(&e))?;
     let found = delta_value(&event, epsilon).map_err(|e| text(&e))? + certificate.sampler_delta;
     let claimed = certificate.claim.delta;

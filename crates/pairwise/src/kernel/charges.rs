@@ -11,7 +11,7 @@ use pairdp_units::directed::up_by;
 
 /// Scores are cut off here, where every loss but the squared one has long been saturated: beyond it, boxes could not be
 /// numbered. A cut-off score is still a function of one record and the parameters, which is all the proofs need.
-const LARGEST_SCORE: f64 = (1_u64 << 40) as f64;
+pub(super) const LARGEST_SCORE: f64 = (1_u64 << 40) as f64;
 
 /// A ranking problem in the indicator form: the symmetric form is φ(2m) over each pair twice, so that its gradient is the
 /// indicator form's at twice the scores, times four, and its risk twice, plus φ(0) for the pairs of one class.
@@ -40,8 +40,13 @@ impl Scaled {
 
     /// The public bound on scores.
     pub(super) fn bound(&self, problem: Problem, w: &[f64]) -> f64 {
-        let reach = up_by(self.margin_scale * problem.feature_bound() * Problem::norm(w), 4.0);
+        let reach = self.reach(problem, Problem::norm(w));
         if reach < LARGEST_SCORE { reach } else { LARGEST_SCORE }
+    }
+
+    /// The largest score at parameters of a norm, before it is cut off.
+    pub(super) fn reach(&self, problem: Problem, norm: f64) -> f64 {
+        up_by(self.margin_scale * problem.feature_bound() * norm, 4.0)
     }
 }
 

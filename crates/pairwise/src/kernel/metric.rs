@@ -17,7 +17,7 @@ use super::single::same_class;
 use crate::{Element, MetricLoss, Problem, Records};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef};
-use pairdp_units::directed::larger;
+use pairdp_units::directed::{larger, up_by};
 use pulp::Arch;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,17 @@ const STRIPS: usize = 16;
 /// Rounding errors of a term relative to the sum of absolute values: sums over n pairs and over n rows, in any order.
 pub(super) fn roundings(n: usize, columns: usize) -> f64 {
     (2 * n + 4 * columns + 64) as f64
+}
+
+/// R·(¼e + 16·2⁻⁵²) for R = 4κ² and distances off by at most e = 8(2d + 16)·2⁻⁵²·κ²‖W‖: a logistic slope is ¼-Lipschitz. That
+/// of a hinge has no such bound.
+pub(super) fn position_error(loss: MetricLoss, kappa: f64, norm: f64, columns: usize) -> f64 {
+    let square = kappa * kappa;
+    let distance = 8.0 * (2.0 * columns as f64 + 16.0) * f64::EPSILON * square * norm;
+    match loss {
+        MetricLoss::Logistic => up_by(4.0 * square * (0.25 * distance + 16.0 * f64::EPSILON), 8.0),
+        MetricLoss::Hinge => f64::INFINITY,
+    }
 }
 
 /// (W + Wᵀ)/2: distances depend on nothing else, and the tiles rely on it.

@@ -1,6 +1,5 @@
 //! Balances and histories, for people and for machines.
 
-use pairdp_accountant::AdjacencyKind;
 use pairdp_ledger::{Action, Balance, Head, Line, utc};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -19,7 +18,7 @@ pub(crate) fn balances(balances: &[(String, Balance)], head: Head) -> (String, V
             "{name}\n  granted  ε = {}, δ = {} ({}{records})\n  spent    ε = {}\n  left     {left}\n  runs     {} done, {} open or broken off (spent), {} cancelled (not spent)\n",
             facts.grant.epsilon,
             facts.grant.delta,
-            adjacency(facts.adjacency),
+            facts.adjacency,
             spent(balance.spent),
             balance.committed,
             balance.open,
@@ -37,7 +36,7 @@ fn balance_object(name: &str, balance: &Balance) -> Value {
     let facts = &balance.dataset;
     json!({
         "name": name, "epsilon": facts.grant.epsilon, "delta": facts.grant.delta,
-        "adjacency": facts.adjacency, "records": facts.records,
+        "adjacency": facts.adjacency, "records": facts.records, "schema": facts.schema,
         // JSON has no infinity; null says that no grant with this δ would cover it.
         "spent_epsilon": balance.spent.is_finite().then_some(balance.spent), "left_epsilon": balance.left,
         "committed": balance.committed, "open": balance.open, "cancelled": balance.cancelled,
@@ -59,8 +58,9 @@ pub(crate) fn history(lines: &[Line]) -> (String, Value) {
 
 fn describe(action: &Action) -> String {
     match action {
-        Action::Created(facts) => format!("created    {}, {}", facts.grant, adjacency(facts.adjacency)),
+        Action::Created(facts) => format!("created    {}, {}", facts.grant, facts.adjacency),
         Action::Granted { grant } => format!("granted    {grant}"),
+        Action::SchemaSet { schema } => format!("schema     {schema}"),
         Action::Reserved { run, cost, .. } => format!("reserved   {run}  {} {}", cost.label, cost.claim),
         Action::Committed { run, excess: None, .. } => format!("committed  {run}"),
         Action::Committed { run, excess: Some(_), .. } => {
@@ -75,13 +75,6 @@ pub(crate) fn export(id: &str, lines: &[Line]) -> Value {
     let entries: Vec<Value> =
         lines.iter().map(|line| json!({ "body": line.body, "hash": line.head.hash_hex() })).collect();
     json!({ "format": "pairdp-ledger-export/1", "id": id, "entries": entries })
-}
-
-fn adjacency(kind: AdjacencyKind) -> &'static str {
-    match kind {
-        AdjacencyKind::ReplaceOne => "replace-one",
-        AdjacencyKind::AddRemoveOne => "add-remove-one",
-    }
 }
 
 /// Rounded up, so that it covers what was spent.
