@@ -109,7 +109,8 @@ class PrivateMetric(Metric, PrivateEstimator):
     radius : float, optional
         The parameters stay within this norm; by default chosen from the task and the loss.
     public_labels : bool, default=False
-        Labels are known to everyone: the guarantee is for exchanging the features of a record only.
+        Labels are known to everyone: the guarantee is for exchanging the features of a record only, is called
+        ``replace-features``, and needs less noise except by ``"noisy-sgd"``.
     steps : int, optional
         Steps to take; by default chosen from public facts.
     step_size : float, optional

@@ -90,7 +90,8 @@ class PrivateRegressor(Regression, PrivateEstimator):
     radius : float, optional
         The parameters stay within this norm; by default chosen from the task and the loss.
     public_labels : bool, default=False
-        Labels are known to everyone: the guarantee is for exchanging the features of a record only.
+        Only metrics need less noise for labels that everyone knows. ``True`` is refused here: the guarantee covers labels at
+        no cost.
     steps : int, optional
         Steps to take; by default chosen from public facts.
     step_size : float, optional

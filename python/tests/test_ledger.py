@@ -5,9 +5,10 @@ import multiprocessing
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import pairdp
-from pairdp import PrivacyBudgetError, PrivateRanker, PrivateRegressor, baseline
+from pairdp import PrivacyBudgetError, PrivateMetric, PrivateRanker, PrivateRegressor, baseline
 from pairdp.ledger import Ledger
 
 X = np.random.default_rng(5).uniform(-1, 1, size=(800, 2))
@@ -21,7 +22,7 @@ def ranker(epsilon, **changes):
 @pytest.fixture
 def ledger(tmp_path):
     made = Ledger.create(tmp_path / "clinic.ledger")
-    made.add("stays", epsilon=1.0, delta=1e-6, records=800)
+    made.add("stays", epsilon=1.0, delta=1e-6, records=800, schema=ranker(1.0).table_schema(2))
     return made
 
 
@@ -61,14 +62,53 @@ def test_nothing_is_spent_on_a_refused_table(ledger):
 
 
 def test_secret_numbers_of_records(ledger):
-    ledger.add("secret", epsilon=1.0, delta=1e-6, records=None)
-    with pytest.raises(ValueError, match="max_records"):
-        ledger.fit(ranker(0.5), "secret", X, y)
     estimator = PrivateRegressor(
         epsilon=0.5, delta=1e-6, bounds=(-1, 1), target_bounds=(0, 1), options={"max_records": 1000}
     )
+    ledger.add("secret", epsilon=1.0, delta=1e-6, records=None, schema=estimator.table_schema(2))
+    with pytest.raises(ValueError, match="max_records"):
+        ledger.fit(clone(estimator).set_params(options=None), "secret", X, y)
     assert ledger.fit(estimator, "secret", X, y).certificate_["claim"]["adjacency"] == "add-remove-one"
     assert ledger.show()["secret"]["committed"] == 1
+
+
+def test_issue_18_04_a_table_is_read_by_its_own_schema_only(ledger):
+    """Refusals under labels or classes of one's own choice would answer questions about records."""
+    looked_at = X.copy()
+    looked_at[0, 0] = np.nan
+    for curious in (ranker(0.1, positive_label=7), PrivateMetric(epsilon=0.1, delta=1e-6, bounds=(-1, 1), classes=[0, 1])):
+        with pytest.raises(ValueError, match="another schema"):
+            ledger.fit(curious, "stays", looked_at, y)
+    with pytest.raises(ValueError, match="another schema"):
+        ledger.fit(ranker(0.1), "stays", looked_at[:, :1], y)
+    ledger.add("early", epsilon=1.0, delta=1e-6, records=800)
+    with pytest.raises(ValueError, match="does not say by which schema"):
+        ledger.fit(ranker(0.1), "early", X, y)
+    ledger.set_schema("early", ranker(0.1).table_schema(2))
+    assert ledger.fit(ranker(0.1), "early", X, y).verify()
+    assert [entry["action"]["kind"] for entry in ledger.history() if entry["dataset"] == "early"] == [
+        "created",
+        "schema-set",
+        "reserved",
+        "committed",
+    ]
+
+
+def test_issue_18_03_features_alone_are_not_booked_as_whole_records(ledger):
+    metric = PrivateMetric(
+        epsilon=0.5, delta=1e-6, bounds=(-1, 1), classes=[0, 1], public_labels=True, algorithm="noisy-gd", steps=2
+    )
+    schema = metric.table_schema(2)
+    ledger.add("whole", epsilon=1.0, delta=1e-6, records=800, schema=schema)
+    with pytest.raises(ValueError, match="granted under replace-one adjacency, the run is private under replace-features"):
+        ledger.fit(metric, "whole", X, y)
+    ledger.add("features", epsilon=1.0, delta=1e-6, records=800, schema=schema, public_labels=True)
+    fitted = ledger.fit(metric, "features", X, y)
+    assert fitted.certificate_["claim"]["adjacency"] == "replace-features"
+    # A guarantee for whole records is one for their features.
+    ledger.fit(clone(metric).set_params(public_labels=False, epsilon=0.1), "features", X, y)
+    with pytest.raises(ValueError, match="public number"):
+        ledger.add("neither", epsilon=1.0, delta=1e-6, records=None, schema=schema, public_labels=True)
 
 
 def test_a_changed_history_is_noticed(ledger, tmp_path):

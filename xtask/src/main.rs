@@ -1,4 +1,5 @@
-//! One command per chore: `cargo xtask test`, `cargo xtask bench NAME [--json]`, `cargo xtask fuzz TARGET`.
+//! One command per chore: `cargo xtask test`, `cargo xtask bench NAME [--json]`, `cargo xtask audit-everything`,
+//! `cargo xtask fuzz TARGET`.
 
 mod engines;
 mod peers;
@@ -13,6 +14,7 @@ usage: cargo xtask test                    format, lints, docs, Rust tests, whee
        cargo xtask bench NAME [--json]     a benchmark of crates/bench; without NAME, the list
        cargo xtask bench engines [--json]  training on local processes, Ray and Dask
        cargo xtask bench peers [--data DIR] [--quick] [--only JOB] [--torch]   the race against other libraries
+       cargo xtask audit-everything [--tries N]   neighbours that would break a claim, for all that a plan accepts
        cargo xtask fuzz TARGET [--minutes M]   damaged inputs for a parser; without TARGET, the list";
 
 fn main() -> ExitCode {
@@ -22,6 +24,9 @@ fn main() -> ExitCode {
         Some((first, [name, rest @ ..])) if first == "bench" && name == "engines" => engines::run(rest),
         Some((first, [name, rest @ ..])) if first == "bench" && name == "peers" => peers::run(rest),
         Some((first, rest)) if first == "bench" => program("pairdp-bench", rest),
+        Some((first, rest)) if first == "audit-everything" => {
+            program("pairdp-bench", &[&["everything".to_owned()], rest].concat())
+        }
         Some((first, rest)) if first == "fuzz" => program("pairdp-fuzz", rest),
         _ => Err(anyhow::anyhow!("{USAGE}")),
     };

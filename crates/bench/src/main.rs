@@ -4,6 +4,7 @@
 
 mod accountant;
 mod data;
+mod everything;
 mod kernels;
 mod learn;
 mod ledger;
@@ -23,6 +24,11 @@ type Benchmark = (&'static str, &'static str, fn(&mut Report));
 const BENCHMARKS: &[Benchmark] = &[
     ("accountant", "noise for a budget and ε for a noise, beside dp-accounting", accountant::run),
     ("data", "tables from files, next to reading their bytes", data::run),
+    (
+        "everything",
+        "neighbours that would break a claim, for all that a plan accepts (--tries N)",
+        everything::run,
+    ),
     ("kernels", "gradients over all pairs, next to reading the table", kernels::run),
     ("learn", "private descent, next to its gradients and without its noise", learn::run),
     ("ledger", "reserving a budget: alone, and in eight processes at once", ledger::run),

@@ -226,3 +226,54 @@ fn strange_releases_are_refused_and_not_free() {
     let refused = Cost::new(event, Delta::PURE, Budget::new(1.0, 1e-6).unwrap(), "x");
     assert!(matches!(refused, Err(LedgerError::Accountant(_))));
 }
+
+#[test]
+fn issue_18_03_a_grant_for_whole_records_does_not_pay_for_features_alone() {
+    let mut desk = desk(1.0, 1e-6);
+    let release = gaussian_run(0.1, 1e-6).event().release().clone();
+    let features = Event::new(Adjacency::ReplaceFeatures, release).unwrap();
+    let cost = Cost::new(features, Delta::PURE, Budget::new(0.11, 1e-6).unwrap(), "metric").unwrap();
+    assert!(matches!(desk.ledger.reserve("d", schema(), &cost), Err(LedgerError::Adjacency { .. })));
+    let grant = Budget::new(1.0, 1e-6).unwrap();
+    let facts =
+        DataSet { grant, adjacency: Adjacency::ReplaceFeatures, records: Some(1000), schema: Some(schema()) };
+    desk.ledger.add("f", facts).unwrap();
+    let _features = desk.ledger.reserve("f", schema(), &cost).unwrap();
+    let _whole = desk.ledger.reserve("f", schema(), &gaussian_run(0.1, 1e-6)).unwrap();
+}
+
+#[test]
+fn issue_18_04_nothing_is_reserved_under_another_schema_or_none() {
+    let mut desk = desk(1.0, 1e-6);
+    let cost = gaussian_run(0.1, 1e-6);
+    let other = SchemaDigest::of("another");
+    assert!(matches!(desk.ledger.reserve("d", other, &cost), Err(LedgerError::OtherSchema(_))));
+    let run = desk.ledger.reserve("d", schema(), &cost).unwrap();
+    let name = run.run().as_str().to_owned();
+    assert!(matches!(desk.ledger.resume("d", other, &name, &cost), Err(LedgerError::OtherSchema(_))));
+    assert!(desk.ledger.resume("d", schema(), &name, &cost).unwrap().is_some());
+    let grant = Budget::new(1.0, 1e-6).unwrap();
+    let early = DataSet { grant, adjacency: Adjacency::ReplaceOne, records: Some(1000), schema: None };
+    desk.ledger.add("early", early).unwrap();
+    let refused = desk.ledger.reserve("early", schema(), &cost).unwrap_err();
+    assert!(
+        matches!(refused, LedgerError::NoSchema(_))
+            && refused.hint().unwrap().contains("budget schema early")
+    );
+    desk.ledger.set_schema("early", schema()).unwrap();
+    let _paid = desk.ledger.reserve("early", schema(), &cost).unwrap();
+    // Whoever opens the file anew sees the same.
+    let mut again = Ledger::open(&desk.path, Key::beside(&desk.path).unwrap()).unwrap();
+    assert_eq!(again.facts("early").unwrap().schema, Some(schema()));
+}
+
+/// An entry as version 0.1 wrote it: without a schema, under version 1.
+#[test]
+fn issue_18_04_entries_of_version_0_1_are_read() {
+    let text = r#"{"version":1,"sequence":1,"time":1,"dataset":"d","action":{"kind":"created","grant":{"epsilon":1.0,"delta":1e-6},"adjacency":"replace-one","records":1000}}"#;
+    let entry: Entry = serde_json::from_str(text).unwrap();
+    let mut book = crate::book::Book::default();
+    book.apply(&entry).unwrap();
+    assert_eq!(book.account("d").unwrap().facts().schema, None);
+    assert_eq!(serde_json::to_string(&entry).unwrap(), text);
+}

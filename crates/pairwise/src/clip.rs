@@ -9,10 +9,7 @@ use pairdp_units::directed::down_by;
 /// of d squares computed in f64 has relative error at most d·2⁻⁵²; a row is left alone only if its computed norm,
 /// raised by that error, is within the bound, and is otherwise scaled by a factor lowered by more than it.
 pub fn clip_row(row: &mut [f64], bound: f64) {
-    // Most rows fit by far: a plain sum of squares says so. It is below the exact one by a relative error of at most
-    // d·2⁻⁵² and by what underflows, less than d·2⁻¹⁰⁰⁰; and no NaN or infinity passes the comparison.
-    let margin = 1.0 - (row.len() as f64 + 16.0) * f64::EPSILON * 4.0;
-    if bound > 1e-100 && bound < 1e100 && sum_of_squares(row) <= bound * bound * margin {
+    if fits_by_far(row, bound) {
         return;
     }
     for value in row.iter_mut() {
@@ -34,6 +31,13 @@ pub fn clip_row(row: &mut [f64], bound: f64) {
     for value in row.iter_mut() {
         *value = *value / largest * factor;
     }
+}
+
+/// Most rows fit by far: a plain sum of squares says so. It is below the exact one by a relative error of at most
+/// d·2⁻⁵² and by what underflows, less than d·2⁻¹⁰⁰⁰; and no NaN or infinity passes the comparison.
+pub(crate) fn fits_by_far(row: &[f64], bound: f64) -> bool {
+    let margin = 1.0 - (row.len() as f64 + 16.0) * f64::EPSILON * 4.0;
+    bound > 1e-100 && bound < 1e100 && sum_of_squares(row) <= bound * bound * margin
 }
 
 /// In eight partial sums, which vector registers take.

@@ -68,6 +68,11 @@ impl Domain {
 
     /// Whether a point is in the domain. Projections leave such a point as it is, to the last bit.
     pub fn contains(self, point: &[f64]) -> bool {
+        if let Self::Ball { radius } = self
+            && crate::clip::fits_by_far(point, radius)
+        {
+            return true;
+        }
         let mut inside = point.to_vec();
         self.project(&mut inside);
         inside.iter().zip(point).all(|(a, b)| a.to_bits() == b.to_bits())

@@ -58,10 +58,10 @@ pub(crate) struct Tuning {
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) range_share: Option<f64>,
     /// The number of records is secret, and at most this: the guarantee is for adding or removing a record instead of
-    /// replacing it, and records beyond are not looked at (noisy-gd and moments)
+    /// replacing it, and records beyond do not count (noisy-gd and moments)
     #[arg(long, value_name = "N")]
     pub(crate) max_records: Option<usize>,
-    /// Labels are known to everyone: neighbouring tables differ in features only
+    /// Metrics: labels are known to everyone, and the guarantee is for the features of a record only
     #[arg(long)]
     pub(crate) public_labels: bool,
     /// Rankers: a pair counts once, or twice at twice the margin, as some papers have it

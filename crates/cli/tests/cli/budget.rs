@@ -8,7 +8,8 @@ const GRANT: &str = "--ledger c.ledger --epsilon 1 --delta 1e-6";
 /// A small cohort and a ledger that knows it as `stays`.
 fn workplace(records: usize) -> Workplace {
     let workplace = Workplace::with_cohort(records);
-    let run = workplace.run(&format!("budget create stays {GRANT} --records {records}"));
+    let run = workplace
+        .run(&format!("budget create stays {GRANT} --records {records} --schema cohort.schema.toml"));
     assert_eq!(run.code, 0, "{}", run.err);
     workplace
 }
@@ -146,6 +147,72 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         .run("budget create secret --ledger c.ledger --epsilon 1 --delta 1e-6 --adjacency add-remove-one");
     let run = workplace.run("train cohort.csv --epsilon 1 --delta 1e-6 --ledger c.ledger --dataset secret");
     assert!(run.code == 1 && run.err.contains("how many records"), "{}", run.err);
+}
+
+/// Whoever may write a schema may ask which line does not fit it. With a ledger the schema is the data set's.
+#[test]
+fn issue_18_04_a_run_with_another_schema_is_refused_before_the_table_is_opened() {
+    let workplace = workplace(200);
+    let own = workplace.read("cohort.schema.toml");
+    workplace.write("curious.schema.toml", &own.replacen("positive = \"yes\"", "positive = \"no one\"", 1));
+    assert_ne!(own, workplace.read("curious.schema.toml"));
+    // The table is not there: had it been opened, the message would say so.
+    let ask = |table: &str, schema: &str| {
+        workplace.run(&format!(
+            "train {table} --schema {schema} --epsilon 0.1 --delta 1e-6 --ledger c.ledger --dataset stays --out m.json"
+        ))
+    };
+    let refused = ask("absent.csv", "curious.schema.toml");
+    assert!(refused.code == 1 && refused.err.contains("another schema"), "{}", refused.err);
+    assert!(ask("absent.csv", "cohort.schema.toml").err.contains("absent.csv"));
+    let history = workplace.run("budget history stays --ledger c.ledger").out;
+    assert!(history.contains("cancelled") && !history.contains("committed"), "{history}");
+    // Its owner may change it, and the history keeps that.
+    let change = "budget schema stays --ledger c.ledger --schema curious.schema.toml";
+    assert_eq!(workplace.run(change).code, 0);
+    assert!(ask("cohort.csv", "cohort.schema.toml").err.contains("another schema"));
+    assert!(workplace.run("budget history stays --ledger c.ledger").out.contains("schema "));
+    // What does not decide about refusals is free.
+    assert_eq!(workplace.run("budget schema stays --ledger c.ledger --schema cohort.schema.toml").code, 0);
+    let run = train(&workplace, "--epsilon 0.1 --algorithm noisy-gd --steps 2 --out m.json");
+    assert_eq!(run.code, 0, "{}", run.err);
+    // An evaluation reads by the model's schema, which is the same.
+    let evaluate = "evaluate m.json cohort.csv --private --epsilon 0.1 --ledger c.ledger --dataset stays";
+    let run = workplace.run(evaluate);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let create = "budget create early --ledger c.ledger --epsilon 1 --delta 1e-6 --records 200";
+    assert!(workplace.run(create).out.contains("nothing can be reserved"));
+    let run = workplace
+        .run("train cohort.csv --epsilon 0.1 --delta 1e-6 --ledger c.ledger --dataset early --out e.json");
+    assert!(run.code == 1 && run.err.contains("does not say by which schema"), "{}", run.err);
+}
+
+#[test]
+fn issue_18_03_a_guarantee_for_features_is_not_booked_for_whole_records() {
+    let workplace = workplace(200);
+    let run = train(
+        &workplace,
+        "--epsilon 0.1 --task metric --public-labels --algorithm noisy-gd --steps 2 --out m.json",
+    );
+    assert!(run.code == 1 && run.err.contains("replace-features"), "{}", run.err);
+    let create = format!(
+        "budget create features {GRANT} --records 200 --schema cohort.schema.toml --adjacency replace-features"
+    );
+    assert_eq!(workplace.run(&create).code, 0);
+    let run = workplace.run(
+        "train cohort.csv --delta 1e-6 --ledger c.ledger --dataset features --epsilon 0.1 --task metric --public-labels \
+         --algorithm noisy-gd --steps 2 --out m.json",
+    );
+    assert!(
+        run.code == 0 && run.out.contains("the features of any one of 200 records"),
+        "{}{}",
+        run.out,
+        run.err
+    );
+    let verified = workplace.run("verify m.json").out;
+    assert!(verified.contains("labels count as public"), "{verified}");
+    assert_eq!(workplace.run("report m.json --out r.html").code, 0);
+    assert!(workplace.read("r.html").contains("the features of your record"));
 }
 
 #[test]

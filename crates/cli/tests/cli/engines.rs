@@ -64,7 +64,7 @@ fn what_cannot_be_is_refused() {
     refused("parts --engine local:2 --loss q-hinge", "one place");
     refused("parts --engine local:2 --max-records 400", "one place");
     // A part with a bad cell: its file and line, and never its value; nothing is spent.
-    let create = "budget create stays --ledger c.ledger --epsilon 1 --delta 1e-6 --records 300";
+    let create = "budget create stays --ledger c.ledger --epsilon 1 --delta 1e-6 --records 300 --schema parts.schema.toml";
     assert_eq!(workplace.run(create).code, 0);
     let good = workplace.read("parts/1.csv");
     let header = good.lines().next().unwrap();
@@ -172,7 +172,7 @@ fn a_killed_worker_is_started_again() {
 #[test]
 fn a_lost_driver_is_paid_for_once() {
     let workplace = workplace(2000);
-    let create = "budget create stays --ledger c.ledger --epsilon 1 --delta 1e-6 --records 2000";
+    let create = "budget create stays --ledger c.ledger --epsilon 1 --delta 1e-6 --records 2000 --schema parts.schema.toml";
     assert_eq!(workplace.run(create).code, 0);
     let train = |engine: &str| {
         format!(

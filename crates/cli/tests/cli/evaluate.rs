@@ -62,7 +62,7 @@ fn noisy_measures_surround_the_exact_ones() {
 #[test]
 fn a_ledger_pays_before_the_table_is_read() {
     let workplace = private_workplace("");
-    let grant = "budget create stays --ledger c.ledger --epsilon 0.3 --delta 0 --records 600";
+    let grant = "budget create stays --ledger c.ledger --epsilon 0.3 --delta 0 --records 600 --schema cohort.schema.toml";
     assert_eq!(workplace.run(grant).code, 0);
     let evaluate = |table: &str, epsilon: &str| {
         workplace.run(&format!(

@@ -10,7 +10,7 @@ use std::time::Duration;
 #[test]
 fn an_interrupted_run_is_spent_and_leaves_whole_files_or_none() {
     let workplace = Workplace::with_cohort(400);
-    let create = "budget create stays --ledger c.ledger --epsilon 9 --delta 1e-6 --records 400";
+    let create = "budget create stays --ledger c.ledger --epsilon 9 --delta 1e-6 --records 400 --schema cohort.schema.toml";
     assert_eq!(workplace.run(create).code, 0);
     let before = workplace.files();
     let balance = || {

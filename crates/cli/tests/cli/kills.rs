@@ -46,8 +46,9 @@ fn start(workplace: &Workplace, table: &str, epsilon: &str, out: &str) -> Runnin
 
 fn workplace(records: usize) -> Workplace {
     let workplace = Workplace::with_cohort(records);
-    let create =
-        format!("budget create stays --ledger c.ledger --epsilon 1 --delta 1e-6 --records {records}");
+    let create = format!(
+        "budget create stays --ledger c.ledger --epsilon 1 --delta 1e-6 --records {records} --schema cohort.schema.toml"
+    );
     assert_eq!(workplace.run(&create).code, 0);
     workplace
 }
