@@ -1,5 +1,5 @@
 use pairdp_accountant::{AccountantError, AdjacencyKind};
-use pairdp_units::{Budget, Delta, Hint};
+use pairdp_units::{Budget, Delta, Hint, shown};
 use std::path::PathBuf;
 
 /// What a ledger refuses, or why it cannot be used.
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum LedgerError {
     /// The run does not fit what is left.
-    #[error("the run needs {asked} but `{dataset}` has spent ε = {spent:.4} of {granted}", spent = shown(*spent))]
+    #[error("the run needs {asked} but `{dataset}` has spent ε = {} of {granted}", shown::up(*spent))]
     DoesNotFit {
         /// The data set.
         dataset: String,
@@ -45,7 +45,7 @@ pub enum LedgerError {
         found: AdjacencyKind,
     },
     /// The releases cost more than is claimed.
-    #[error("the run claims {claim} but its releases cost ε = {epsilon}")]
+    #[error("the run claims {claim} but its releases cost ε = {}", shown::up(*epsilon))]
     Claim {
         /// What is claimed.
         claim: Budget,
@@ -170,11 +170,6 @@ impl From<rusqlite::Error> for LedgerError {
             _ => Self::Store(error),
         }
     }
-}
-
-/// Four digits of an ε, rounded up, so that what is shown as spent covers what was.
-fn shown(epsilon: f64) -> f64 {
-    (epsilon * 1e4).ceil() / 1e4
 }
 
 impl LedgerError {

@@ -2,6 +2,7 @@
 
 use pairdp_accountant::AdjacencyKind;
 use pairdp_ledger::{Action, Balance, Head, Line, utc};
+use pairdp_units::shown;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -11,16 +12,18 @@ pub(crate) fn balances(balances: &[(String, Balance)], head: Head) -> (String, V
         let facts = &balance.dataset;
         let records = facts.records.map(|n| format!(", {n} records")).unwrap_or_default();
         let left = match balance.left {
-            Some(epsilon) => format!("one more run of up to ε = {epsilon} (Gaussian noise, the same δ)"),
+            Some(epsilon) => {
+                format!("one more run of up to ε = {} (Gaussian noise, the same δ)", shown::down(epsilon))
+            }
             None => "nothing for a run with Gaussian noise at the same δ".into(),
         };
         let _ = writeln!(
             text,
             "{name}\n  granted  ε = {}, δ = {} ({}{records})\n  spent    ε = {}\n  left     {left}\n  runs     {} done, {} open or broken off (spent), {} cancelled (not spent)\n",
-            facts.grant.epsilon,
-            facts.grant.delta,
+            shown::up(facts.grant.epsilon.get()),
+            shown::up(facts.grant.delta.get()),
             adjacency(facts.adjacency),
-            spent(balance.spent),
+            shown::up(balance.spent),
             balance.committed,
             balance.open,
             balance.cancelled,
@@ -82,9 +85,4 @@ fn adjacency(kind: AdjacencyKind) -> &'static str {
         AdjacencyKind::ReplaceOne => "replace-one",
         AdjacencyKind::AddRemoveOne => "add-remove-one",
     }
-}
-
-/// Rounded up, so that it covers what was spent.
-fn spent(epsilon: f64) -> String {
-    if epsilon.is_finite() { format!("{:.4}", (epsilon * 1e4).ceil() / 1e4) } else { "∞".into() }
 }
