@@ -91,6 +91,9 @@ pub(crate) struct Demo {
     /// Folder for the files it writes
     #[arg(long, value_name = "DIR", default_value = "pairdp-demo")]
     pub(crate) out: PathBuf,
+    /// Replace files of the same names that are not the demonstration's own
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args)]
@@ -105,6 +108,9 @@ pub(crate) struct Simulate {
     /// CSV file to write; its schema goes beside it as NAME.schema.toml
     #[arg(long, value_name = "FILE", default_value = "cohort.csv")]
     pub(crate) out: PathBuf,
+    /// Replace a table and a schema that are there already
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args)]
@@ -142,6 +148,9 @@ pub(crate) struct Train {
     /// Model file to write
     #[arg(long, value_name = "FILE", default_value = "model.json")]
     pub(crate) out: PathBuf,
+    /// Replace a model that is there already; what it cost stays spent
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Who holds the table's files and adds up: local:N for N processes, ray:auto, ray:HOST:PORT, ray://HOST:PORT or
     /// dask://HOST:PORT for a running cluster; the model is the same
     #[arg(long, value_name = "ENGINE", value_parser = Address::parse)]

@@ -1,55 +1,9 @@
-//! Reading and writing whole files.
+//! Reading whole files.
 
 use crate::failure::Failure;
 use pairdp_data::DataError;
 use pairdp_learn::{BaselineModel, Predictor, PrivateModel};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-
-/// Writes a file whole or not at all: an interrupted write leaves the old file as it was.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    write_bytes(path, text.as_bytes())
-}
-
-/// The same for what is no text.
-pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    replace(path, bytes).map_err(|error| Failure::write(path, &error))
-}
-
-/// The same, with the operating system's own words.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // As any other new file: what the user's umask leaves of rw-rw-rw-.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.prefix(".pairdp-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// Refuses early what could not be written later, before any budget is spent.
-pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if path.is_dir() {
-        return Err(Failure::refused(format!("{}: this is a folder", path.display()), "name a file"));
-    }
-    if !folder.is_dir() {
-        return Err(Failure::refused(format!("{}: no such folder", folder.display()), "create it first"));
-    }
-    Ok(())
-}
 
 /// Where a table's schema is unless told: `cohort.schema.toml` for `cohort.csv` as for `cohort.csv.gz`, for a folder `cohort` and for
 /// `cohort/*.parquet`.

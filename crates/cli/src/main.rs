@@ -10,6 +10,7 @@ mod commands;
 mod engine;
 mod failure;
 mod files;
+mod output;
 mod printer;
 mod progress;
 mod report;

@@ -52,9 +52,13 @@ impl Task {
     pub fn check_label(self, kind: &LabelKind) -> Result<(), &'static str> {
         let (fits, wanted) = match self {
             Self::Ranking | Self::Classification => {
-                (matches!(kind, LabelKind::Binary { .. }), "`positive` and `negative`")
+                let fits = matches!(kind, LabelKind::Binary { .. } | LabelKind::OneAgainstOthers { .. });
+                (fits, "`positive` and `negative`")
             }
-            Self::Metric => (!matches!(kind, LabelKind::Range(_)), "`classes`, or `positive` and `negative`"),
+            Self::Metric => (
+                matches!(kind, LabelKind::Binary { .. } | LabelKind::Classes(_)),
+                "`classes`, or `positive` and `negative`",
+            ),
             Self::Regression => (matches!(kind, LabelKind::Range(_)), "`range`"),
         };
         if fits { Ok(()) } else { Err(wanted) }

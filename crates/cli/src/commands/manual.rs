@@ -2,6 +2,7 @@
 
 use crate::args::{Arguments, Completions, Man};
 use crate::failure::Failure;
+use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use clap::CommandFactory as _;
 use serde_json::json;
@@ -26,7 +27,14 @@ pub(crate) fn pages(arguments: &Man, printer: &Printer) -> Result<ExitCode, Fail
         Some(folder) => {
             let written = |error: std::io::Error| Failure::write(folder, &error);
             std::fs::create_dir_all(folder).map_err(written)?;
-            clap_mangen::generate_to(Arguments::command(), folder).map_err(written)?;
+            let made = tempfile::tempdir().map_err(written)?;
+            clap_mangen::generate_to(Arguments::command(), made.path()).map_err(written)?;
+            for page in std::fs::read_dir(made.path()).map_err(written)? {
+                let page = page.map_err(written)?;
+                let text = std::fs::read(page.path()).map_err(written)?;
+                let place = folder.join(page.file_name());
+                Output::new(&place, Kind::ManualPage, Force::Never, &Taken::none())?.write(&text)?;
+            }
             printer.result(&format!("wrote pages to {}", folder.display()), &json!({ "folder": folder }));
         }
     }

@@ -14,7 +14,8 @@ fn workplace(records: usize) -> Workplace {
 }
 
 fn train(workplace: &Workplace, options: &str) -> Run {
-    workplace.run(&format!("train cohort.csv --delta 1e-6 --ledger c.ledger --dataset stays {options}"))
+    workplace
+        .run(&format!("train cohort.csv --delta 1e-6 --ledger c.ledger --dataset stays --force {options}"))
 }
 
 fn balance(workplace: &Workplace) -> Value {
@@ -73,7 +74,7 @@ fn a_model_names_its_run_and_the_history_knows_it() {
         }
     }
     // Without a ledger there is no run to name.
-    workplace.run("train cohort.csv --epsilon 1 --delta 1e-6");
+    workplace.run("train cohort.csv --epsilon 1 --delta 1e-6 --force");
     assert!(!workplace.read("model.json").contains("\"run\""));
 }
 

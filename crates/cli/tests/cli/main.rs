@@ -12,6 +12,7 @@ mod evidence;
 mod interrupts;
 mod kills;
 mod manual;
+mod outputs;
 mod path;
 mod progress;
 mod refusals;
