@@ -39,7 +39,7 @@ fn rounded(value: f64, step: i64, holds: impl Fn(f64) -> bool) -> String {
     if digits <= EXACT {
         return laid_out(value);
     }
-    let nearest = format!("{value:.*e}", DECIMALS);
+    let nearest = format!("{value:.DECIMALS$e}");
     let parts = nearest.split_once('e').and_then(|(mantissa, exponent)| {
         Some((mantissa.replace('.', "").parse::<i64>().ok()?, exponent.parse::<i32>().ok()?))
     });
