@@ -159,7 +159,13 @@ pub(crate) struct Train {
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Save it not more often than every so many seconds
-    #[arg(long, value_name = "S", default_value_t = 1.0, requires = "checkpoint")]
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 1.0,
+        requires = "checkpoint",
+        allow_negative_numbers = true
+    )]
     pub(crate) checkpoint_every: f64,
     #[command(flatten)]
     pub(crate) spending: Spending,

@@ -2,7 +2,8 @@
 
 use crate::failure::Failure;
 use pairdp_data::DataError;
-use pairdp_learn::{BaselineModel, Predictor, PrivateModel};
+use pairdp_learn::{BaselineModel, ModelError, Predictor, PrivateModel};
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// Where a table's schema is unless told: `cohort.schema.toml` for `cohort.csv` as for `cohort.csv.gz`, for a folder `cohort` and for
@@ -17,7 +18,7 @@ pub(crate) fn schema_beside(data: &Path) -> PathBuf {
 
 /// Reads the file of a private model.
 pub(crate) fn read_model(path: &Path) -> Result<PrivateModel, Failure> {
-    let text = read(path)?;
+    let text = read_document(path)?;
     if BaselineModel::from_json(&text).is_ok() {
         return Err(Failure::coded(
             "model",
@@ -25,22 +26,51 @@ pub(crate) fn read_model(path: &Path) -> Result<PrivateModel, Failure> {
             "give a file that `pairdp train` wrote",
         ));
     }
-    PrivateModel::from_json(&text).map_err(|error| Failure::about(path, &error))
+    PrivateModel::from_json(&text).map_err(|error| unreadable(path, &text, &error))
 }
 
 /// Reads what applies to rows from the file of any model.
 pub(crate) fn read_predictor(path: &Path) -> Result<Predictor, Failure> {
-    let text = read(path)?;
+    let text = read_document(path)?;
     if let Ok(model) = BaselineModel::from_json(&text) {
         return Ok(model.predictor);
     }
-    let model = PrivateModel::from_json(&text).map_err(|error| Failure::about(path, &error))?;
+    let model = PrivateModel::from_json(&text).map_err(|error| unreadable(path, &text, &error))?;
     Ok(model.predictor)
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path)
-        .map_err(|source| Failure::from(DataError::Io { path: path.to_owned(), source }))
+/// A model of another version is missing other fields; that says less than the version.
+fn unreadable(path: &Path, text: &str, error: &ModelError) -> Failure {
+    let format = serde_json::from_str::<Document>(text).map(|document| document.format).unwrap_or_default();
+    match error {
+        ModelError::Json(_) if format != PrivateModel::FORMAT => Failure::coded(
+            "model",
+            format!("{}: the format is `{format}`, expected `{}`", path.display(), PrivateModel::FORMAT),
+            "another version of pairdp may read it",
+        ),
+        _ => Failure::about(path, error),
+    }
+}
+
+/// The text of a file that says it is a model.
+fn read_document(path: &Path) -> Result<String, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| Failure::from(DataError::Io { path: path.to_owned(), source }))?;
+    let format = serde_json::from_str::<Document>(&text).map(|document| document.format).unwrap_or_default();
+    if format.starts_with("pairdp-model/") || format.starts_with("pairdp-baseline/") {
+        return Ok(text);
+    }
+    Err(Failure::coded(
+        "model",
+        format!("{}: not a pairdp model", path.display()),
+        "give a file that `pairdp train` wrote",
+    ))
+}
+
+/// What every document of ours begins with.
+#[derive(Deserialize)]
+pub(crate) struct Document {
+    pub(crate) format: String,
 }
 
 #[cfg(test)]

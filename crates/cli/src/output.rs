@@ -88,9 +88,31 @@ impl From<bool> for Force {
     }
 }
 
+/// What a command has a file for.
+#[derive(Clone, Copy)]
+pub(crate) enum Role {
+    Table,
+    Schema,
+    Model,
+    Ledger,
+    Result,
+}
+
+impl Role {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Table => "this is the table that the command reads",
+            Self::Schema => "this is the schema that the command reads",
+            Self::Model => "this is the model that the command reads",
+            Self::Ledger => "this belongs to the ledger that the command uses",
+            Self::Result => "the command writes something else there",
+        }
+    }
+}
+
 /// The files that a command reads, and others that it writes.
 #[derive(Default)]
-pub(crate) struct Taken(Vec<PathBuf>);
+pub(crate) struct Taken(Vec<(PathBuf, Role)>);
 
 impl Taken {
     pub(crate) fn none() -> Self {
@@ -98,18 +120,19 @@ impl Taken {
     }
 
     /// A file.
-    pub(crate) fn and(mut self, path: impl Into<PathBuf>) -> Self {
-        self.0.push(path.into());
+    pub(crate) fn and(mut self, path: impl Into<PathBuf>, role: Role) -> Self {
+        self.0.push((path.into(), role));
         self
     }
 
     /// A table with all its files, and its schema.
     pub(crate) fn and_table(self, data: &Path, schema: Option<&Path>) -> Self {
-        let mut taken = self.and(schema.map_or_else(|| schema_beside(data), Path::to_owned));
-        taken.0.push(data.to_owned());
+        let schema = schema.map_or_else(|| schema_beside(data), Path::to_owned);
         // A table that is not there is refused when it is read.
-        taken.0.extend(table_files(data).unwrap_or_default());
-        taken
+        let files = table_files(data).unwrap_or_default();
+        let tables =
+            files.into_iter().fold(self.and(data, Role::Table), |taken, file| taken.and(file, Role::Table));
+        tables.and(schema, Role::Schema)
     }
 
     /// A ledger with its key and its database's journal.
@@ -117,7 +140,7 @@ impl Taken {
         for ending in ["", ".key", "-journal", "-wal", "-shm"] {
             let mut name = ledger.as_os_str().to_owned();
             name.push(ending);
-            self.0.push(name.into());
+            self = self.and(name, Role::Ledger);
         }
         self
     }
@@ -132,13 +155,13 @@ impl Taken {
 
     /// Refuses to write to one of them.
     pub(crate) fn refuse(&self, path: &Path) -> Result<(), Failure> {
-        if self.0.iter().any(|taken| same(taken, path)) {
-            return Err(Failure::refused(
-                format!("{}: the command uses this file for something else", path.display()),
+        match self.0.iter().find(|(taken, _)| same(taken, path)) {
+            Some((_, role)) => Err(Failure::refused(
+                format!("{}: {}", path.display(), role.words()),
                 "name another file to write",
-            ));
+            )),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -190,13 +213,12 @@ impl Output {
         let Self { path, way } = self;
         let Err(error) = way.write(bytes) else { return Ok(()) };
         let message = Failure::not_written(&path, &error);
-        Err(Failure::Failed(match draft::elsewhere(bytes) {
-            Ok(kept) => format!("{message}; the model is paid for and was kept as {}", kept.display()),
-            Err(_) => {
-                let _ = io::stdout().write_all(bytes);
-                format!("{message}; the model is paid for and went to standard output")
-            }
-        }))
+        let kept = draft::elsewhere(bytes).map(|path| format!("was kept as {}", path.display()));
+        let kept = kept.unwrap_or_else(|_| {
+            let _ = io::stdout().write_all(bytes);
+            "went to standard output".to_owned()
+        });
+        Err(Failure::Failed(format!("{message}; the model is paid for and {kept}")))
     }
 }
 

@@ -206,6 +206,9 @@ impl Hint for ModelError {
 }
 
 impl PrivateModel {
+    /// What its file says it is.
+    pub const FORMAT: &str = PRIVATE_FORMAT;
+
     /// Puts the parts together.
     pub fn new(predictor: Predictor, training: Plan, ridge: f64, certificate: Certificate) -> Self {
         Self {

@@ -7,6 +7,12 @@ use serde_json::json;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Account, printer: &Printer) -> Result<ExitCode, Failure> {
+    if let Some(batch) = arguments.batch.filter(|batch| !(1..=arguments.records).contains(batch)) {
+        return Err(Failure::refused(
+            format!("a sample of {batch} of {} records is not possible", arguments.records),
+            "give --batch from 1 to the number of records",
+        ));
+    }
     let event =
         |multiplier| Event::gaussian_steps(arguments.records, arguments.batch, arguments.steps, multiplier);
     match (arguments.noise_multiplier, arguments.epsilon) {

@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
+    if arguments.runs == 0 {
+        return Err(Failure::refused("an audit needs at least 1 run, not 0", "the default is 5000"));
+    }
     if arguments.all {
         return all(arguments, printer);
     }

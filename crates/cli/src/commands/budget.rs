@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
                     let text = format!("wrote {} entries to {}", lines.len(), path.display());
                     printer.result(&text, &json!({ "entries": lines.len(), "out": path }));
                 }
-                None => Printer::data(&document),
+                None => printer.data(&document),
             }
         }
         BudgetCommand::Check(check) => {

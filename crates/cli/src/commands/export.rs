@@ -1,7 +1,7 @@
 use crate::args::{Export, ExportFormat};
 use crate::failure::Failure;
 use crate::files;
-use crate::output::{Force, Kind, Output, Taken};
+use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_learn::{Predictor, Task};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ pub(crate) fn run(arguments: &Export, printer: &Printer) -> Result<ExitCode, Fai
         ExportFormat::Onnx => ("onnx", Kind::Onnx, Some(arguments.out.clone().unwrap_or_else(beside))),
         ExportFormat::Json => ("json", Kind::Scoring, arguments.out.clone()),
     };
-    let reads = Taken::none().and(&arguments.model);
+    let reads = Taken::none().and(&arguments.model, Role::Model);
     let out = path.map(|path| Output::new(&path, kind, Force::Never, &reads)).transpose()?;
     let predictor = files::read_predictor(&arguments.model)?;
     let bytes = match arguments.to {
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &Export, printer: &Printer) -> Result<ExitCode, Fai
             out.write(&bytes)?;
             printer.result(&format!("wrote {}", path.display()), &json!({ "out": path, "format": format }));
         }
-        None => Printer::data(&String::from_utf8_lossy(&bytes)),
+        None => printer.data(&String::from_utf8_lossy(&bytes)),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,10 +9,10 @@ use serde_json::json;
 use std::process::ExitCode;
 
 #[expect(clippy::unnecessary_wraps, reason = "all commands are alike")]
-pub(crate) fn completions(arguments: &Completions) -> Result<ExitCode, Failure> {
+pub(crate) fn completions(arguments: &Completions, printer: &Printer) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Arguments::command(), "pairdp", &mut script);
-    Printer::data(&String::from_utf8_lossy(&script));
+    printer.data(&String::from_utf8_lossy(&script));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn pages(arguments: &Man, printer: &Printer) -> Result<ExitCode, Fail
             let mut page = Vec::new();
             let rendered = clap_mangen::Man::new(Arguments::command()).render(&mut page);
             rendered.map_err(|error| Failure::Failed(format!("the page could not be made: {error}")))?;
-            Printer::data(&String::from_utf8_lossy(&page));
+            printer.data(&String::from_utf8_lossy(&page));
         }
         Some(folder) => {
             let written = |error: std::io::Error| Failure::write(folder, &error);

@@ -1,7 +1,7 @@
 use crate::args::Predict;
 use crate::failure::Failure;
 use crate::files;
-use crate::output::{Force, Kind, Output, Taken};
+use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{LabelKind, LabelUse, Table};
 use pairdp_learn::{Predictor, Task};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Failure> {
-    let reads = Taken::none().and(&arguments.model).and_table(&arguments.data, None);
+    let reads = Taken::none().and(&arguments.model, Role::Model).and_table(&arguments.data, None);
     let place = |path: &PathBuf| Output::new(path, Kind::Predictions, Force::Never, &reads);
     let out = arguments.out.as_ref().map(place).transpose()?;
     let predictor = files::read_predictor(&arguments.model)?;
@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
     let predictions = Predictions::of(&predictor, &table);
     match out {
         None if printer.json() => printer.result("", &predictions.json()),
-        None => Printer::data(&predictions.csv()),
+        None => printer.data(&predictions.csv()),
         Some(out) => {
             let path = out.path().to_owned();
             out.write(predictions.csv().as_bytes())?;

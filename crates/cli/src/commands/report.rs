@@ -3,7 +3,7 @@ use crate::args::Report;
 use crate::commands::evaluate;
 use crate::failure::Failure;
 use crate::files;
-use crate::output::{Force, Kind, Output, Taken};
+use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use crate::report::{Quality, render};
 use pairdp_data::LabelUse;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Report, printer: &Printer) -> Result<ExitCode, Failure> {
     let out = arguments.out.clone().unwrap_or_else(|| arguments.model.with_extension("html"));
-    let reads = Taken::none().and(&arguments.model);
+    let reads = Taken::none().and(&arguments.model, Role::Model);
     let reads = match &arguments.test {
         Some(test) => reads.and_table(test, arguments.schema.as_deref()),
         None => reads,

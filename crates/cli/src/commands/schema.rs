@@ -1,7 +1,7 @@
 use crate::args::{Schema as Arguments, SchemaCheck, SchemaCommand, SchemaInit};
 use crate::failure::Failure;
 use crate::files;
-use crate::output::{self, Force, Output, Taken};
+use crate::output::{self, Force, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{Column, Encoding, Kind, Label, LabelKind, LabelUse, Missing, Schema, Table, template};
 use serde_json::json;
@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
 
 fn init(arguments: &SchemaInit, printer: &Printer) -> Result<ExitCode, Failure> {
     let out = arguments.out.clone().unwrap_or_else(|| files::schema_beside(&arguments.data));
-    let reads = Taken::none().and_table(&arguments.data, Some(&arguments.data));
+    let reads = Taken::none().and(&arguments.data, Role::Table);
     let place = Output::new(&out, output::Kind::Schema, Force::Never, &reads)?;
     let header = Table::header(&arguments.data)?;
     let mut seen = HashSet::new();

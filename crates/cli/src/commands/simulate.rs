@@ -1,7 +1,7 @@
 use crate::args::Simulate;
 use crate::failure::Failure;
 use crate::files;
-use crate::output::{Kind, Output, Taken};
+use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::simulate;
 use serde_json::json;
@@ -16,7 +16,12 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<ExitCode, F
         ));
     }
     let table = Output::new(&arguments.out, Kind::Table, arguments.force.into(), &Taken::none())?;
-    let rules = Output::new(&schema, Kind::Schema, arguments.force.into(), &Taken::none().and(table.path()))?;
+    let rules = Output::new(
+        &schema,
+        Kind::Schema,
+        arguments.force.into(),
+        &Taken::none().and(table.path(), Role::Result),
+    )?;
     table.write(simulate::cohort(arguments.records, arguments.seed).csv.as_bytes())?;
     rules.write(simulate::SCHEMA.as_bytes())?;
     let optimal = simulate::optimal_auc();

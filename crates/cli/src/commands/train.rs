@@ -4,7 +4,7 @@ use crate::checkpoint::File;
 use crate::engine::Address;
 use crate::failure::Failure;
 use crate::files;
-use crate::output::{Kind, Output, Taken};
+use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table, table_files, template};
 use pairdp_learn::parts::{Found, describe};
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     let schema = arguments.schema.as_deref();
     let reads = Taken::none().and_table(&arguments.data, schema).and_spending(&arguments.spending);
     let out = Output::new(&arguments.out, Kind::Model, arguments.force.into(), &reads)?;
-    let taken = reads.and(out.path());
+    let taken = reads.and(out.path(), Role::Result);
     let mut file = arguments.checkpoint.as_deref().map(|path| File::lock(path, &taken)).transpose()?;
     let schema = find_schema(&arguments.data, schema)?;
     let settings = arguments.tuning.settings();

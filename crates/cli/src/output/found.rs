@@ -1,7 +1,7 @@
 //! What a file is that lies where another should go, by its beginning.
 
 use super::Kind;
-use serde::Deserialize;
+use crate::files::Document;
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _};
 use std::path::Path;
@@ -24,12 +24,6 @@ pub(super) enum Found {
     Key,
     /// Something else.
     Other,
-}
-
-/// The documents that we write begin with their format.
-#[derive(Deserialize)]
-struct Document {
-    format: String,
 }
 
 impl Found {

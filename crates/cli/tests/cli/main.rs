@@ -20,4 +20,5 @@ mod report;
 mod repository;
 mod reproduce;
 mod schema;
+mod secrets;
 mod snapshots;

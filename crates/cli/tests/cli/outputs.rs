@@ -73,10 +73,7 @@ fn issue_18_13_no_command_overwrites_what_it_reads() {
                 let run = workplace.run(&command.replace("{out}", &out));
                 let json = command.starts_with("influence")
                     && Path::new(&out).extension().is_some_and(|e| e == "json");
-                refused(
-                    &run,
-                    if json { "influences" } else { "the command uses this file for something else" },
-                );
+                refused(&run, if json { "influences" } else { "the command" });
             }
         }
     }
@@ -198,12 +195,12 @@ fn issue_22_2_a_checkpoint_is_not_the_model_and_its_lock_is_nobody_elses_file() 
     for out in ["run", "./run"] {
         refused(
             &workplace.run(&format!("{TRAIN} --out {out} --checkpoint run")),
-            "uses this file for something else",
+            "the command writes something else there",
         );
     }
     refused(
         &workplace.run(&format!("{TRAIN} --out y.lock --checkpoint y")),
-        "uses this file for something else",
+        "the command writes something else there",
     );
     workplace.write("y.lock", "somebody's");
     refused(&workplace.run(&format!("{TRAIN} --out m.json --checkpoint y")), "not the lock of a checkpoint");
@@ -268,6 +265,40 @@ mod unix {
             assert_eq!(workplace.run(&format!("{TRAIN} --out model.json --force")).code, 0);
             assert_eq!(workplace.run("predict model.json cohort.csv --out scores.csv").code, 0);
             assert_eq!((mode(&workplace, "model.json"), mode(&workplace, "scores.csv")), (kept, kept));
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn issue_22_3_a_result_that_could_not_be_printed_is_a_failure() {
+        let workplace = workplace();
+        for command in [
+            "predict model.json cohort.csv",
+            "evaluate model.json cohort.csv",
+            "evaluate model.json cohort.csv --private --epsilon 1 --json",
+            "export model.json --to json",
+            "budget export --ledger c.ledger",
+            "budget show --ledger c.ledger",
+            "verify model.json",
+            "plan --records 100 --features 2 --epsilon 1 --delta 1e-6",
+            "completions bash",
+            "man",
+        ] {
+            let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+            let run = Command::new(env!("CARGO_BIN_EXE_pairdp"))
+                .args(command.split_whitespace())
+                .current_dir(workplace.path(""))
+                .stdout(full)
+                .output()
+                .unwrap();
+            let said = String::from_utf8(run.stderr).unwrap();
+            assert_eq!(run.status.code(), Some(2), "{command}: {said}");
+            assert!(
+                said.contains("standard output: could not be written: the disk is full"),
+                "{command}: {said}"
+            );
+            // What noise was paid for is not lost with it.
+            assert!(!command.contains("--private") || said.contains("\"auc\""), "{said}");
         }
     }
 
