@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -68,6 +69,9 @@ OPTIONS = (
     "paper",
 )
 
+WHOLE_NUMBERS = ("steps", "max_records", "order_seed")
+NUMBERS = ("q", "ridge", "feature_bound", "radius", "step_size", "positive_rate", "range_share", "expected_pairs")
+
 # Shares of a metric's pairs, where an engine does not say how many workers it has.
 DEFAULT_SHARES = 8
 
@@ -96,6 +100,11 @@ def settings_text(task: str, settings: Mapping[str, Any]) -> str:
         if value is not None and value not in choices:
             raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
     said = {name: value for name, value in settings.items() if value is not None}
+    for name in {*WHOLE_NUMBERS, *NUMBERS} & set(said):
+        kind, words = (Integral, "a whole number of at least 0") if name in WHOLE_NUMBERS else (Real, "a number")
+        value = said[name]
+        if isinstance(value, bool | np.bool_) or not isinstance(value, kind) or (kind is Integral and value < 0):
+            raise ValueError(f"{name} must be {words}, not {value!r}")
     if said.get("algorithm") == "auto":
         del said["algorithm"]
     return json.dumps({"task": task} | said, default=_plain)
@@ -247,8 +256,8 @@ class Estimator(BaseEstimator):
         if task != cls._task:
             raise ValueError(f"the model is for {task}, but {cls.__name__} is for {cls._task}")
         if ("certificate" in document) != cls._certified():
-            kind = "with" if "certificate" in document else "without"
-            raise ValueError(f"the model was trained {kind} privacy; load it with the estimator that is, too")
+            trained, wanted = ("with", "without") if "certificate" in document else ("without", "with")
+            raise ValueError(f"the model was trained {trained} privacy, and {cls.__name__} is for models {wanted} it")
         loaded = cls(**cls._parameters_from(label or {}) | parameters)
         loaded.n_features_in_ = len(names)
         if names != [f"x{i}" for i in range(len(names))]:
@@ -486,8 +495,17 @@ class PrivateEstimator(Estimator):
             _copies.warn_of_tuning(self, *budget)
         return partial(self._spend, booking, *budget)
 
-    def _spend(self, booking: Booking | None, epsilon: float, delta: float, *table: Any) -> str:
-        text = _core.fit(*table, epsilon=epsilon, delta=delta, booking=booking)
+    def _spend(
+        self,
+        booking: Booking | None,
+        epsilon: float,
+        delta: float,
+        rows: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        ranges: list[list[float]],
+        settings: str,
+    ) -> str:
+        text = _core.fit(rows, targets, ranges, settings, epsilon, delta, booking)
         if booking is None:
             _copies.note_spent(self, epsilon, delta)
         return text

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -121,7 +122,7 @@ def labels_of(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
     nan = np.array([label != label for label in objects], dtype=bool)
     bad = ~np.isfinite(labels) if kind == "f" else nan
     if bad.any():
-        raise ValueError(f"{_in_y(int(np.argmax(bad)), secret)}NaN or infinity (inf) is not a label")
+        raise ValueError(f"{_in_y(int(np.argmax(bad)), secret)}NaN or infinity (inf) is neither a label nor a target")
     return labels
 
 
@@ -136,6 +137,11 @@ def targets_of(y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
     if bad.any():
         refuse(0, int(np.argmax(bad)), "NaN or infinity (inf) is not a target")
     return targets
+
+
+def weights_of(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return the weights of rows as numbers, if there are any."""
+    return None if weights is None else targets_of(labels_of(weights, n_rows))
 
 
 def class_numbers(y: NDArray[Any], classes: NDArray[Any], *, secret: bool = False) -> NDArray[np.intp]:
@@ -166,7 +172,9 @@ def pairs_of(pairs: Any, n_features: int) -> NDArray[np.float64]:
 
 def column_names(X: Any, n_columns: int) -> Sequence[str]:
     """Return what to call the columns in a message."""
-    names = _attempt(lambda: list(getattr(X, "column_names", None) or getattr(X, "columns", ())))
+    # A pandas column may itself be called `column_names`.
+    said: Any = getattr(X, "column_names" if type(X).__module__.startswith("pyarrow") else "columns", ())
+    names = _attempt(lambda: list(said))
     if names is not None and len(names) == n_columns and all(isinstance(name, str) for name in names):
         return [f"`{name}`" for name in names]
     return [str(column) for column in range(n_columns)]
@@ -184,13 +192,13 @@ def _numbers(table: NDArray[Any], name: str, refuse: Callable[..., None]) -> NDA
     if numbers is not None:
         return numbers
     for (row, column), cell in np.ndenumerate(table):
-        if _attempt(lambda cell=cell: float(cell)) is not None:
+        if _attempt(partial(float, cell)) is not None:
             continue
         if type(cell).__name__ in NOTHING:
             refuse(column, row, "a missing value (NaN) is not a number; put a public value in its place")
         if isinstance(cell, str | bytes):
             refuse(column, row, "not a number")
-        refuse(column, row, "not a number: an argument must be of strings that are numbers, or numbers", TypeError)
+        refuse(column, row, "neither a number nor text: an argument must be a string or a number", TypeError)
     raise ValueError(f"{name} holds something that is not a number")
 
 

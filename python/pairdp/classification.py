@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
 from ._base import Bounds, PrivateEstimator, check_classes, label_text, label_values
-from ._cells import class_numbers, labels_of
+from ._cells import class_numbers, labels_of, weights_of
 
 
 class Classification(ClassifierMixin):
@@ -63,7 +63,8 @@ class Classification(ClassifierMixin):
         # What scikit-learn's own says about labels that do not fit shows them.
         predicted = self.predict(X)
         right = labels_of(y, len(predicted)) == predicted
-        return float(np.average(np.broadcast_to(right, predicted.shape), weights=sample_weight))
+        weights = weights_of(sample_weight, len(predicted))
+        return float(np.average(np.broadcast_to(right, predicted.shape), weights=weights))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -136,7 +137,7 @@ class PrivateClassifier(Classification, PrivateEstimator):
     classes_ : ndarray of shape (2,)
         The labels, as given.
     coef_ : ndarray of shape (n_features_in_,)
-        The weights, of features mapped to [-1, 1].
+        The weights of ``encode(X)``: features mapped to [-1, 1], rows no longer than the feature bound.
     intercept_ : float
         What is added to every score.
     certificate_ : dict

@@ -12,7 +12,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 
 from ._base import Bounds, PrivateEstimator
-from ._cells import labels_of, targets_of
+from ._cells import labels_of, targets_of, weights_of
 
 
 class Regression(RegressorMixin):
@@ -50,7 +50,7 @@ class Regression(RegressorMixin):
         """
         predicted = self.predict(X)
         targets = targets_of(labels_of(y, len(predicted)))
-        return float(r2_score(targets, predicted, sample_weight=sample_weight))
+        return float(r2_score(targets, predicted, sample_weight=weights_of(sample_weight, len(predicted))))
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
         low, high = self.target_range_
@@ -121,7 +121,7 @@ class PrivateRegressor(Regression, PrivateEstimator):
     target_range_ : tuple of floats
         The target's bounds.
     coef_ : ndarray of shape (n_features_in_,)
-        The weights, of features mapped to [-1, 1].
+        The weights of ``encode(X)``: features mapped to [-1, 1], rows no longer than the feature bound.
     intercept_ : float
         What is added to every score.
     certificate_ : dict

@@ -355,8 +355,6 @@ def test_documentation_examples(module):
 def test_issue_18_06_any_number_of_records_fits_where_it_is_secret(name, tmp_path):
     """Otherwise an error would tell a table from its neighbour."""
     rng = np.random.default_rng(1)
-    if name == "metric":
-        pytest.skip("metrics have no secret size")
     estimator = clone(PRIVATE[name]).set_params(options={"max_records": 8})
     for n in range(12):
         X = rng.uniform(-1, 1, size=(n, 2))
