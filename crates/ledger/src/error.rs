@@ -217,7 +217,9 @@ impl Hint for LedgerError {
                 "the key is made with the ledger, in FILE.key; restore it from a backup, or pass --key-command".into()
             }
             Self::OpenKey(path) => format!("chmod 600 {}", path.display()),
-            Self::MalformedKey(_) => "make one with: openssl rand -hex 32".into(),
+            Self::MalformedKey(_) => {
+                "restore the key from a backup: a ledger opens with no other; a file that no ledger belongs to may be removed".into()
+            }
             Self::Missing(_) => "`pairdp budget create NAME --ledger FILE` makes one".into(),
             Self::Exists(_) => "name another file".into(),
             Self::NotALedger(_) => "name a file that `pairdp budget create` made".into(),
