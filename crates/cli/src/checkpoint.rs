@@ -34,15 +34,21 @@ impl File {
                 "name another checkpoint",
             ));
         }
-        let file = open_lock(&lock).map_err(|error| Failure::write(&lock, &error))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self { kept, lock, _locked: file }),
-            Err(std::fs::TryLockError::WouldBlock) => Err(Failure::coded(
-                "checkpoint",
-                format!("{}: another run uses this checkpoint", path.display()),
-                "wait for it, or name another checkpoint",
-            )),
-            Err(std::fs::TryLockError::Error(error)) => Err(Failure::write(&lock, &error)),
+        loop {
+            let file = open_lock(&lock).map_err(|error| Failure::write(&lock, &error))?;
+            match file.try_lock() {
+                // Whoever had it before may have removed it in between; then it locks nothing.
+                Ok(()) if is_at(&file, &lock) => return Ok(Self { kept, lock, _locked: file }),
+                Ok(()) => {}
+                Err(std::fs::TryLockError::WouldBlock) => {
+                    return Err(Failure::coded(
+                        "checkpoint",
+                        format!("{}: another run uses this checkpoint", path.display()),
+                        "wait for it, or name another checkpoint",
+                    ));
+                }
+                Err(std::fs::TryLockError::Error(error)) => return Err(Failure::write(&lock, &error)),
+            }
         }
     }
 
@@ -50,9 +56,29 @@ impl File {
     /// releases, and a run that went on from it would write the same model's certificate.
     pub(crate) fn remove(&self) {
         let _ = std::fs::remove_file(self.kept.place());
-        // Only now: as long as there is something to go on from, two runs must find one and the same lock.
-        let _ = std::fs::remove_file(&self.lock);
     }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // As long as there is something to go on from, two runs must find one and the same lock.
+        if !self.kept.place().exists() {
+            let _ = std::fs::remove_file(&self.lock);
+        }
+    }
+}
+
+/// Whether this open file is the one that the path leads to.
+#[cfg(unix)]
+fn is_at(file: &std::fs::File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let same = |a: &std::fs::Metadata, b: &std::fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    matches!((file.metadata(), path.metadata()), (Ok(open), Ok(there)) if same(&open, &there))
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &std::fs::File, _: &Path) -> bool {
+    true
 }
 
 fn open_lock(path: &Path) -> io::Result<std::fs::File> {

@@ -202,6 +202,10 @@ fn issue_22_2_a_checkpoint_is_not_the_model_and_its_lock_is_nobody_elses_file() 
         &workplace.run(&format!("{TRAIN} --out y.lock --checkpoint y")),
         "the command writes something else there",
     );
+    // What is refused later leaves no lock.
+    let run = workplace.run(&format!("{TRAIN} --out m.json --checkpoint y --steps 0"));
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert_eq!(workplace.files(), ["cohort.csv", "cohort.schema.toml"]);
     workplace.write("y.lock", "somebody's");
     refused(&workplace.run(&format!("{TRAIN} --out m.json --checkpoint y")), "not the lock of a checkpoint");
     assert_eq!(workplace.read("y.lock"), "somebody's");
