@@ -16,6 +16,7 @@ from ._core import __version__
 
 if TYPE_CHECKING:
     from . import accounting, baseline, datasets, ledger, plot
+    from ._copies import spent_on_copies
     from .auditing import audit
     from .classification import PrivateClassifier
     from .exceptions import PrivacyBudgetError, PrivacyTuningWarning
@@ -39,6 +40,7 @@ __all__ = [
     "ledger",
     "plan",
     "plot",
+    "spent_on_copies",
 ]
 
 # scikit-learn takes long to import: what needs it is imported when it is first used.
@@ -51,6 +53,7 @@ _HOMES = {
     "PrivateRegressor": "regression",
     "audit": "auditing",
     "plan": "planning",
+    "spent_on_copies": "_copies",
 }
 _MODULES = ("accounting", "baseline", "datasets", "ledger", "plot")
 

@@ -6,19 +6,19 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _core, _copies
+from . import _copies, _core
+from ._cells import labels_of, readable, rows_of
 from .exceptions import PrivacyBudgetError
 
 Bounds = tuple[ArrayLike, ArrayLike]
@@ -69,6 +69,9 @@ OPTIONS = (
     "paper",
 )
 
+WHOLE_NUMBERS = ("steps", "max_records", "order_seed")
+NUMBERS = ("q", "ridge", "feature_bound", "radius", "step_size", "positive_rate", "range_share", "expected_pairs")
+
 # Shares of a metric's pairs, where an engine does not say how many workers it has.
 DEFAULT_SHARES = 8
 
@@ -97,6 +100,11 @@ def settings_text(task: str, settings: Mapping[str, Any]) -> str:
         if value is not None and value not in choices:
             raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
     said = {name: value for name, value in settings.items() if value is not None}
+    for name in {*WHOLE_NUMBERS, *NUMBERS} & set(said):
+        kind, words = (Integral, "a whole number of at least 0") if name in WHOLE_NUMBERS else (Real, "a number")
+        value = said[name]
+        if isinstance(value, bool | np.bool_) or not isinstance(value, kind) or (kind is Integral and value < 0):
+            raise ValueError(f"{name} must be {words}, not {value!r}")
     if said.get("algorithm") == "auto":
         del said["algorithm"]
     return json.dumps({"task": task} | said, default=_plain)
@@ -137,20 +145,6 @@ def refuse_unsupported(arguments: Mapping[str, Any]) -> None:
         raise TypeError(f"fit() has no parameter {others[0]!r}")
 
 
-def readable(X: Any) -> Any:
-    """Return a table as scikit-learn reads it, or refuse it with the reason."""
-    if issparse(X):
-        raise TypeError(
-            "X is sparse, which is not supported: features are mapped to [-1, 1] by the bounds, so that zeros do not "
-            "stay zeros and nothing would be saved. Use X.toarray()"
-        )
-    if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
-        import pyarrow
-
-        return pyarrow.table(X)
-    return X
-
-
 def check_classes(classes: Sequence[Any] | None) -> NDArray[Any]:
     """Return the public list of classes as an array."""
     if classes is None:
@@ -159,19 +153,6 @@ def check_classes(classes: Sequence[Any] | None) -> NDArray[Any]:
     if listed.ndim != 1 or len(listed) < 2 or len(set(listed.tolist())) < len(listed):
         raise ValueError("classes must be a list of at least two labels, each listed once")
     return listed
-
-
-def class_numbers(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the place of every label in the public list."""
-    places = {label: place for place, label in enumerate(classes.tolist())}
-    numbers = np.array([places.get(label, -1) for label in y.tolist()], dtype=np.intp)
-    if np.all(numbers >= 0):
-        return numbers
-    check_classification_targets(y)
-    raise ValueError(
-        "y holds a label that is not among classes; list every possible label in classes (the label is not shown, "
-        "because labels are private)"
-    )
 
 
 def label_text(label: Any) -> str:
@@ -215,7 +196,12 @@ class Estimator(BaseEstimator):
         return self._fit(X, y, self._trainer())
 
     def _fit(self, X: ArrayLike, y: ArrayLike, train: Callable[..., str]) -> Self:
-        rows, labels = validate_data(self, readable(X), y, dtype=np.float64, order="C", ensure_min_samples=2)
+        secret = self._secret_size()
+        table = readable(X)
+        # Where the number of records is secret, no number of them is an error.
+        rows = rows_of(table, least=0 if secret else 2, secret=secret)
+        labels = labels_of(y, len(rows), secret=secret)
+        self._check_columns(table, rows, reset=True)
         targets = np.ascontiguousarray(self._targets(labels), dtype=np.float64)
         text = train(rows, targets, self._ranges(rows), settings_text(self._task, self._settings()))
         self._accept(self._named(text))
@@ -270,8 +256,8 @@ class Estimator(BaseEstimator):
         if task != cls._task:
             raise ValueError(f"the model is for {task}, but {cls.__name__} is for {cls._task}")
         if ("certificate" in document) != cls._certified():
-            kind = "with" if "certificate" in document else "without"
-            raise ValueError(f"the model was trained {kind} privacy; load it with the estimator that is, too")
+            trained, wanted = ("with", "without") if "certificate" in document else ("without", "with")
+            raise ValueError(f"the model was trained {trained} privacy, and {cls.__name__} is for models {wanted} it")
         loaded = cls(**cls._parameters_from(label or {}) | parameters)
         loaded.n_features_in_ = len(names)
         if names != [f"x{i}" for i in range(len(names))]:
@@ -328,14 +314,41 @@ class Estimator(BaseEstimator):
             self.certificate_ = document["certificate"]
             self.plan_ = document["training"]
 
+    def encode(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return rows as the model sees them: what its scores are linear in.
+
+        Features are cut off at the bounds and mapped to [-1, 1], and rows longer than the feature bound are scaled down to
+        it. So a score is ``encode(X) @ coef_ + intercept_``, and not a linear function of ``X`` where a row is cut off or
+        scaled down.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        rows = self._rows(X)
+        return _core.encode_rows(self.model_, rows)
+
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         rows = self._rows(X)
         return _core.score_rows(self.model_, rows)
 
     def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self, "model_")
-        rows: NDArray[np.float64] = validate_data(self, readable(X), dtype=np.float64, order="C", reset=False)
+        table = readable(X)
+        rows = rows_of(table, least=1)
+        self._check_columns(table, rows, reset=False)
         return rows
+
+    def _check_columns(self, table: Any, rows: NDArray[np.float64], *, reset: bool) -> None:
+        """Note the number and names of columns, or compare them with those of ``fit``: all that scikit-learn looks at."""
+        validate_data(self, table if hasattr(table, "shape") else rows, reset=reset, skip_check_array=True)
+
+    def _secret_size(self) -> bool:
+        return (self.options or {}).get("max_records") is not None
 
     @classmethod
     def _certified(cls) -> bool:
@@ -432,6 +445,7 @@ class PrivateEstimator(Estimator):
         parts, encoding, label = _core.describe_parts(str(data), str(schema), settings, count)
         with connect(engine, parts) as asked:
             text = _core.fit_parts(asked.ask, encoding, label, settings, epsilon, delta)
+        _copies.note_spent(self, epsilon, delta)
         names = [column["name"] for column in json.loads(encoding)["columns"]]
         # What the schema's label stands for, as in a file that is loaded.
         twin = type(self)(**self._parameters_from(json.loads(label)))
@@ -496,9 +510,25 @@ class PrivateEstimator(Estimator):
             self.epsilon, self.delta, f"{type(self).__name__}(epsilon=1.0, delta=1e-6, bounds=...)"
         )
         self._restore()
+        # What a ledger pays for, it also counts.
         if booking is None:
             _copies.warn_of_tuning(self, *budget)
-        return partial(_core.fit, epsilon=budget[0], delta=budget[1], booking=booking)
+        return partial(self._spend, booking, *budget)
+
+    def _spend(
+        self,
+        booking: Booking | None,
+        epsilon: float,
+        delta: float,
+        rows: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        ranges: list[list[float]],
+        settings: str,
+    ) -> str:
+        text = _core.fit(rows, targets, ranges, settings, epsilon, delta, booking)
+        if booking is None:
+            _copies.note_spent(self, epsilon, delta)
+        return text
 
     def _ranges(self, X: NDArray[np.float64]) -> list[list[float]]:
         return ranges_of(self.bounds, X.shape[1])
@@ -532,6 +562,9 @@ class BaselineEstimator(Estimator):
 
     @classmethod
     def _certified(cls) -> bool:
+        return False
+
+    def _secret_size(self) -> bool:
         return False
 
     def _trainer(self) -> Callable[..., str]:

@@ -1,46 +1,113 @@
-"""How many copies of an estimator were made: scikit-learn's searches fit one copy for each setting and fold."""
+"""What the copies of an estimator spend: scikit-learn's searches fit one for each setting and fold."""
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from . import _core
 from .exceptions import PrivacyTuningWarning
 
+
+class _Family:
+    """The copies of one estimator, and what fits of them, and of copies of them, cost in this process."""
+
+    def __init__(self, parent: _Family | None = None, arrived_as: int = 0) -> None:
+        self.parent = parent
+        # The number of a copy that came from another process, where the rest of its family stayed.
+        self.arrived_as = arrived_as
+        self.copies = 0
+        self.fits = 0
+        self.epsilon = 0.0
+        self.delta = 0.0
+        self.warned = False
+
+    def line(self) -> Iterator[_Family]:
+        """From here to the first estimator: a search copies its estimator once and fits copies of that copy."""
+        family: _Family | None = self
+        while family is not None:
+            yield family
+            family = family.parent
+
+
 # Beside the estimators and not in them, because they may hold nothing that is not a parameter or learned.
-_numbers: WeakKeyDictionary[Any, Iterator[int]] = WeakKeyDictionary()
-_number: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+_families: WeakKeyDictionary[Any, _Family] = WeakKeyDictionary()
+_membership: WeakKeyDictionary[Any, tuple[_Family, int]] = WeakKeyDictionary()
+
+
+def spent_on_copies(estimator: Any) -> tuple[float, float]:
+    """Return what fits of copies of an estimator cost together: epsilon and delta, added up.
+
+    Searches and cross-validation fit copies of the estimator they are given, also those that are thrown away. Fits in other
+    processes (``n_jobs``) and those that a ledger paid for are not in the sum.
+
+    Parameters
+    ----------
+    estimator : PrivateRanker, PrivateMetric, PrivateClassifier or PrivateRegressor
+        As it was given to the search.
+
+    Returns
+    -------
+    epsilon, delta : float
+    """
+    family = _families.get(estimator) or _Family()
+    return family.epsilon, family.delta
 
 
 def note_copy(origin: Any, copy: Any) -> None:
     """Number a copy among those of its origin."""
-    _number[copy] = next(_numbers.setdefault(origin, itertools.count(1)))
+    family = _families.get(origin)
+    if family is None:
+        family = _families[origin] = _Family(_family_of(origin))
+    family.copies += 1
+    _membership[copy] = family, family.copies
 
 
 def number_of(estimator: Any) -> int:
     """Return which copy of its origin this is, from 1 on; 0 for an origin."""
-    return _number.get(estimator, 0)
+    return _membership[estimator][1] if estimator in _membership else 0
 
 
 def set_number(estimator: Any, number: int) -> None:
     """Number a copy that came from another process."""
-    _number[estimator] = number
+    if number:
+        _membership[estimator] = _Family(arrived_as=number), number
+
+
+def note_spent(estimator: Any, epsilon: float, delta: float) -> None:
+    """Count a fit of a copy."""
+    family = _family_of(estimator)
+    for ancestor in family.line() if family is not None else ():
+        ancestor.fits += 1
+        ancestor.epsilon += epsilon
+        ancestor.delta += delta
 
 
 def warn_of_tuning(estimator: Any, epsilon: float, delta: float) -> None:
-    """Say what fitting copy after copy costs, from the second on."""
-    number = number_of(estimator)
-    if number < 2:
+    """Say what fitting copy after copy costs: once a search, before its second fit."""
+    family = _family_of(estimator)
+    line = list(family.line()) if family is not None else []
+    # Of copies that other processes fit, each process sees some: the second speaks for all.
+    spent = next((ancestor for ancestor in line if ancestor.fits > 0 or ancestor.arrived_as == 2), None)
+    if spent is None or spent.warned:
         return
+    for ancestor in line:
+        ancestor.warned = True
+    before = "the one" if spent.fits == 1 else f"the {spent.fits}"
+    fits = f"this fit and {before} before it are together" if spent.fits else "this fit alone is"
     warnings.warn(
-        f"this is copy {number} of one {type(estimator).__name__}, as searches and cross-validation make them. If "
-        f"the others were fitted on the same records, every fit costs its budget again: {number} fits at epsilon = "
-        f"{epsilon:g}, delta = {delta:g} are together private at epsilon = {number * epsilon:g}, delta = "
-        f"{number * delta:g}, and choosing by exact scores on private records is not private at all. Tune on public "
-        "or simulated data, or give every setting its part of the budget and let pairdp.ledger count it",
+        f"copies of one {type(estimator).__name__} are fitted, as searches and cross-validation do. If they are fitted on the same "
+        f"records, every fit costs its budget again: {fits} private at epsilon = "
+        f"{_core.shown_up(spent.epsilon + epsilon)}, delta = {_core.shown_up(spent.delta + delta)}, and what follows is "
+        "added without another word (pairdp.spent_on_copies tells the sum). Choosing by exact scores on private records is "
+        "not private at all. Tune on public or simulated data, or give every setting its part of the budget and let "
+        "pairdp.ledger count it",
         PrivacyTuningWarning,
         stacklevel=4,
     )
+
+
+def _family_of(estimator: Any) -> _Family | None:
+    return _membership[estimator][0] if estimator in _membership else None

@@ -27,6 +27,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from . import classification, metric, ranking, regression
 from ._base import BaselineEstimator, Bounds, check_classes
+from ._cells import targets_of
 
 __all__ = ["Classifier", "Metric", "Ranker", "Regressor"]
 
@@ -178,7 +179,7 @@ class Regressor(regression.Regression, BaselineEstimator):
         if self.target_bounds is not None:
             self._restore()
         else:
-            y = np.asarray(y, dtype=np.float64)
-            low, high = float(y.min()), float(y.max())
+            numbers = targets_of(y)
+            low, high = float(numbers.min()), float(numbers.max())
             self.target_range_ = (low, high) if low < high else (low, low + max(1.0, abs(low)))
         return super()._targets(y)

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
-from ._base import Bounds, PrivateEstimator, check_classes, class_numbers, label_text, label_values
+from ._base import Bounds, PrivateEstimator, check_classes, label_text, label_values
+from ._cells import class_numbers, labels_of, weights_of
 
 
 class Classification(ClassifierMixin):
@@ -46,13 +47,32 @@ class Classification(ClassifierMixin):
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(np.intp)]
 
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of rows whose class is right; exact, so on private data it is not protected.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        # What scikit-learn's own says about labels that do not fit shows them.
+        predicted = self.predict(X)
+        right = labels_of(y, len(predicted)) == predicted
+        weights = weights_of(sample_weight, len(predicted))
+        return float(np.average(np.broadcast_to(right, predicted.shape), weights=weights))
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        return np.where(class_numbers(y, self.classes_) == 1, 1.0, -1.0)
+        return np.where(class_numbers(y, self.classes_, secret=self._secret_size()) == 1, 1.0, -1.0)
 
     def _label(self) -> dict[str, Any]:
         negative, positive = map(label_text, self.classes_)
@@ -118,7 +138,7 @@ class PrivateClassifier(Classification, PrivateEstimator):
     classes_ : ndarray of shape (2,)
         The labels, as given.
     coef_ : ndarray of shape (n_features_in_,)
-        The weights, of features mapped to [-1, 1].
+        The weights of ``encode(X)``: features mapped to [-1, 1], rows no longer than the feature bound.
     intercept_ : float
         What is added to every score.
     certificate_ : dict

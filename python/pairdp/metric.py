@@ -11,7 +11,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._base import Bounds, PrivateEstimator, check_classes, class_numbers, label_text, label_values
+from ._base import Bounds, PrivateEstimator, check_classes, label_text, label_values
+from ._cells import class_numbers, pairs_of
 
 
 class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -45,13 +46,8 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         ndarray of shape (n_pairs,)
         """
         check_is_fitted(self, "model_")
-        pairs = np.asarray(pairs, dtype=np.float64)
-        if pairs.ndim != 3 or pairs.shape[1:] != (2, self.n_features_in_):
-            raise ValueError(f"pairs must have the shape (n_pairs, 2, {self.n_features_in_})")
-        if not np.all(np.isfinite(pairs)):
-            raise ValueError("pairs must hold finite numbers only")
-        rows = np.ascontiguousarray(pairs.reshape(-1, self.n_features_in_))
-        mapped = _core.embed_rows(self.model_, rows).reshape(pairs.shape)
+        cells = pairs_of(pairs, self.n_features_in_)
+        mapped = _core.embed_rows(self.model_, cells.reshape(-1, self.n_features_in_)).reshape(cells.shape)
         distances: NDArray[np.float64] = np.linalg.norm(mapped[:, 0] - mapped[:, 1], axis=1)
         return distances
 
@@ -65,7 +61,7 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         del self.coef_, self.intercept_
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        return class_numbers(y, self.classes_).astype(np.float64)
+        return class_numbers(y, self.classes_, secret=self._secret_size()).astype(np.float64)
 
     def _label(self) -> dict[str, Any]:
         return {"classes": [label_text(label) for label in self.classes_]}

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.multiclass import type_of_target
 
 from . import _core
-from ._base import Bounds, Estimator, PrivateEstimator, label_values
+from ._base import Bounds, Estimator, PrivateEstimator, label_text, label_values
+from ._cells import labels_of
 
 
 class Ranking(Estimator):
@@ -45,26 +45,34 @@ class Ranking(Estimator):
         float
         """
         scores = self.decision_function(X)
-        area = _core.auc(scores, np.ascontiguousarray(np.asarray(y) == self.positive_label))
+        labels = labels_of(y, len(scores))
+        area = _core.auc(scores, np.ascontiguousarray(self._targets(labels) > 0))
         if area is None:
             raise ValueError("AUC needs a record of each class")
         return area
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        if y.dtype.kind == "O" and type_of_target(y) == "unknown":
-            raise ValueError("Unknown label type: labels must be numbers or text")
-        if y.dtype.kind in "OUS" and not isinstance(self.positive_label, str):
+        text = y.dtype.kind in "UST" or any(isinstance(label, str) for label in (y if y.dtype.kind == "O" else ()))
+        if text and not isinstance(self.positive_label, str):
             raise ValueError(
                 f"y holds text but positive_label is {self.positive_label!r}: set positive_label to the text that "
                 "should rank high"
             )
         return np.where(y == self.positive_label, 1.0, -1.0)
 
+    def _label(self) -> dict[str, Any]:
+        positive = label_text(self.positive_label)
+        # A truth value has one other; of other labels, every other counts as negative.
+        if positive in ("true", "false") and not isinstance(self.positive_label, str):
+            return {"positive": positive, "negative": label_text(positive == "false")}
+        return {"positive": positive, "others": "negative"}
+
     @classmethod
     def _parameters_from(cls, label: Mapping[str, Any]) -> dict[str, Any]:
         if "positive" not in label:
             return {}
-        return {"positive_label": label_values([label["positive"], label["negative"]])[0]}
+        listed = [label["positive"], *([label["negative"]] if "negative" in label else [])]
+        return {"positive_label": label_values(listed)[0]}
 
 
 class PrivateRanker(Ranking, PrivateEstimator):
@@ -115,7 +123,7 @@ class PrivateRanker(Ranking, PrivateEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features_in_,)
-        The weights, of features mapped to [-1, 1].
+        The weights of ``encode(X)``: features mapped to [-1, 1], rows no longer than the feature bound.
     intercept_ : float
         What is added to every score; 0 if the loss is of pairs.
     certificate_ : dict

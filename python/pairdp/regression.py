@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 
 from ._base import Bounds, PrivateEstimator
+from ._cells import labels_of, targets_of, weights_of
 
 
 class Regression(RegressorMixin):
@@ -33,13 +35,26 @@ class Regression(RegressorMixin):
         low, high = self.target_range_
         return low / 2 + high / 2 + scores * (high / 2 - low / 2)
 
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return R², the share of the target's variance that is explained; exact, so on private data it is not protected.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X)
+        targets = targets_of(labels_of(y, len(predicted)))
+        return float(r2_score(targets, predicted, sample_weight=weights_of(sample_weight, len(predicted))))
+
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        try:
-            y = y.astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError("y holds something that is not a number") from None
         low, high = self.target_range_
-        y = np.clip(y, low, high)
+        y = np.clip(targets_of(y, secret=self._secret_size()), low, high)
         return np.clip((y - (low / 2 + high / 2)) / (high / 2 - low / 2), -1.0, 1.0)
 
     def _label(self) -> dict[str, Any]:
@@ -107,7 +122,7 @@ class PrivateRegressor(Regression, PrivateEstimator):
     target_range_ : tuple of floats
         The target's bounds.
     coef_ : ndarray of shape (n_features_in_,)
-        The weights, of features mapped to [-1, 1].
+        The weights of ``encode(X)``: features mapped to [-1, 1], rows no longer than the feature bound.
     intercept_ : float
         What is added to every score.
     certificate_ : dict

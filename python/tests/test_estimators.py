@@ -27,6 +27,7 @@ from pairdp import (
     planning,
     regression,
 )
+from pairdp.ledger import Ledger
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
 PUBLIC = BUDGET | {"bounds": (-1, 1)}
@@ -348,3 +349,48 @@ def test_documentation_examples(module):
     results = doctest.testmod(module)
     assert results.attempted > 0
     assert results.failed == 0
+
+
+@private
+def test_issue_18_06_any_number_of_records_fits_where_it_is_secret(name, tmp_path):
+    """Otherwise an error would tell a table from its neighbour."""
+    rng = np.random.default_rng(1)
+    estimator = clone(PRIVATE[name]).set_params(options={"max_records": 8})
+    for n in range(12):
+        X = rng.uniform(-1, 1, size=(n, 2))
+        for y in (np.zeros(n), np.ones(n), (X[:, 0] > 0).astype(int), np.arange(n) % 2):
+            for table, labels in ((X, y), (pandas.DataFrame(X, columns=["a", "b"]), pandas.Series(y)), (X, y.tolist())):
+                fitted = clone(estimator).fit(table, labels)
+                assert fitted.verify() and fitted.certificate_["records"] == 8
+    ledger = Ledger.create(tmp_path / "l.ledger")
+    ledger.add("stays", epsilon=20.0, delta=1e-4, records=None)
+    for n in range(3):
+        ledger.fit(clone(estimator), "stays", np.zeros((n, 2)), np.zeros(n))
+    # A list of no rows has no width: lists are refused whatever their length.
+    for rows in ([], [[0.0, 0.0]], [[0.0, 0.0]] * 3):
+        with pytest.raises(ValueError, match="X must be an array or a table of a known width"):
+            clone(estimator).fit(rows, [0] * len(rows))
+
+
+@private
+def test_what_the_labels_hold_is_no_error(name):
+    X = np.random.default_rng(1).uniform(-1, 1, size=(40, 2))
+    for y in (np.zeros(40), np.ones(40), np.zeros(40, dtype=bool), np.ones(40, dtype=object)):
+        assert clone(PRIVATE[name]).fit(X, y).verify()
+
+
+def test_issue_18_17_scores_are_linear_in_encoded_rows():
+    X = np.random.default_rng(1).uniform(-3, 3, size=(400, 3))
+    y = (X[:, 0] > 0).astype(int)
+    for name in ("ranker", "classifier"):
+        fitted = clone(PRIVATE[name]).set_params(bounds=(-2, 2), feature_bound=1.0).fit(X, y)
+        rows = fitted.encode(X)
+        np.testing.assert_allclose(fitted.decision_function(X), rows @ fitted.coef_ + fitted.intercept_, atol=1e-12)
+        mapped = np.clip(X / 2, -1, 1)
+        longer = np.linalg.norm(mapped, axis=1) > 1
+        assert longer.any() and not longer.all()
+        np.testing.assert_allclose(rows[~longer], mapped[~longer], atol=1e-12)
+        np.testing.assert_allclose(np.linalg.norm(rows[longer], axis=1), 1, atol=1e-9)
+    regressor = clone(PRIVATE["regressor"]).set_params(bounds=(-2, 2), target_bounds=(0, 10)).fit(X, X[:, 0])
+    scores = regressor.encode(X) @ regressor.coef_ + regressor.intercept_
+    np.testing.assert_allclose(regressor.predict(X), 5 + 5 * scores, atol=1e-9)

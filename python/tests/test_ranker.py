@@ -103,6 +103,19 @@ def test_text_labels_need_a_text_label(cohort):
     assert ranker(positive_label="yes").fit(X, words).score(X, words) > 0.85
 
 
+@pytest.mark.parametrize(
+    ("positive", "negative"), [(1, 0), (1, -1), (2.5, 0.5), ("yes", "no"), (True, False), (False, True), ("true", "false")]
+)
+def test_issue_18_17_a_saved_ranker_knows_its_positive_label(cohort, tmp_path, positive, negative):
+    X, y = cohort
+    labels = np.where(y == 1, positive, negative)
+    fitted = ranker(positive_label=positive).fit(X, labels)
+    fitted.save(tmp_path / "model.json")
+    loaded = PrivateRanker.load(tmp_path / "model.json")
+    assert loaded.positive_label == positive
+    assert loaded.verify() and loaded.score(X, labels) == fitted.score(X, labels) > 0.8
+
+
 def test_one_class_only_trains(cohort):
     X, y = cohort
     assert ranker().fit(X, np.zeros_like(y)).verify()

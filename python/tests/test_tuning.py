@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
-from pairdp import PrivacyTuningWarning, PrivateRanker, baseline
+from pairdp import PrivacyTuningWarning, PrivateMetric, PrivateRanker, baseline, spent_on_copies
 
 X = np.random.default_rng(3).uniform(-1, 1, size=(600, 2))
 y = (X[:, 0] > 0.2).astype(int)
@@ -18,23 +20,62 @@ def ranker():
     return PrivateRanker(epsilon=0.5, delta=1e-6, bounds=(-1, 1))
 
 
-def test_a_grid_search_is_warned_of_its_cost():
-    search = GridSearchCV(ranker(), {"ridge": [0.0, 0.1]}, cv=2)
-    with pytest.warns(PrivacyTuningWarning, match=r"copy 5 .* together private at epsilon = 2\.5, delta = 5e-06"):
-        search.fit(X, y)
-    assert search.best_estimator_.verify()
+def tuning_warnings(work):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        work()
+    return [str(one.message) for one in caught if one.category is PrivacyTuningWarning]
+
+
+def test_issue_18_15_a_search_is_warned_once_of_what_its_fits_really_cost():
+    origin = ranker()
+    search = GridSearchCV(origin, {"epsilon": [3.0, 1.0, 0.1]}, cv=3)
+    (said,) = tuning_warnings(lambda: search.fit(X, y))
+    assert "this fit and the one before it are together private at epsilon = 6, delta = 2e-6," in said
+    # Three folds of each setting, and the best one again on all records.
+    epsilon, delta = spent_on_copies(origin)
+    assert epsilon == pytest.approx(3 * (3.0 + 1.0 + 0.1) + search.best_params_["epsilon"])
+    assert delta == pytest.approx(10e-6)
+    # Another search is another search.
+    assert len(tuning_warnings(lambda: search.fit(X, y))) == 1
+    assert spent_on_copies(origin)[1] == pytest.approx(20e-6)
+
+
+def test_a_refused_fit_costs_nothing_and_is_not_counted():
+    origin = ranker()
+    for _ in range(3):
+        with pytest.raises(ValueError, match="1d"):
+            clone(origin).fit(X, np.zeros((600, 2)))
+    assert tuning_warnings(lambda: clone(origin).fit(X, y)) == []
+    assert spent_on_copies(origin) == (0.5, 1e-6)
+    assert spent_on_copies(ranker()) == (0.0, 0.0)
+
+
+def test_the_warning_comes_before_the_second_fit_so_that_it_can_stop_it():
+    origin = ranker()
+    clone(origin).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyTuningWarning)
+        with pytest.raises(PrivacyTuningWarning):
+            clone(origin).fit(X, y)
+    assert spent_on_copies(origin) == (0.5, 1e-6)
 
 
 def test_cross_validation_is_warned_in_other_processes_too():
     with pytest.warns(PrivacyTuningWarning, match="pairdp.ledger"):
         cross_val_score(ranker(), X, y, cv=2)
     origin = ranker()
-    first, second = (pickle.loads(pickle.dumps(clone(origin))) for _ in range(2))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        first.fit(X, y)
-    with pytest.warns(PrivacyTuningWarning, match="copy 2"):
-        second.fit(X, y)
+    copies = [pickle.loads(pickle.dumps(clone(origin))) for _ in range(4)]
+    said = [tuning_warnings(lambda copy=copy: copy.fit(X, y)) for copy in copies]
+    assert [len(one) for one in said] == [0, 1, 0, 0]
+    assert "this fit alone is private at epsilon = 0.5, delta = 1e-6," in said[1][0]
+
+
+def test_a_search_over_a_pipeline_is_warned_once_too():
+    metric = PrivateMetric(epsilon=0.5, delta=1e-6, bounds=(-1, 1), classes=[0, 1])
+    search = GridSearchCV(make_pipeline(metric, KNeighborsClassifier()), {"privatemetric__ridge": [0.0, 0.1]}, cv=2)
+    assert len(tuning_warnings(lambda: search.fit(X, y))) == 1
+    assert spent_on_copies(metric)[0] == pytest.approx(2.5)
 
 
 def test_one_copy_and_models_without_privacy_are_not_warned():

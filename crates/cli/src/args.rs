@@ -91,6 +91,9 @@ pub(crate) struct Demo {
     /// Folder for the files it writes
     #[arg(long, value_name = "DIR", default_value = "pairdp-demo")]
     pub(crate) out: PathBuf,
+    /// Replace files of the same names that are not the demonstration's own
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args)]
@@ -105,6 +108,9 @@ pub(crate) struct Simulate {
     /// CSV file to write; its schema goes beside it as NAME.schema.toml
     #[arg(long, value_name = "FILE", default_value = "cohort.csv")]
     pub(crate) out: PathBuf,
+    /// Replace a table and a schema that are there already
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args)]
@@ -142,6 +148,9 @@ pub(crate) struct Train {
     /// Model file to write
     #[arg(long, value_name = "FILE", default_value = "model.json")]
     pub(crate) out: PathBuf,
+    /// Replace a model that is there already; what it cost stays spent
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Who holds the table's files and adds up: local:N for N processes, ray:auto, ray:HOST:PORT, ray://HOST:PORT or
     /// dask://HOST:PORT for a running cluster; the model is the same
     #[arg(long, value_name = "ENGINE", value_parser = Address::parse)]
@@ -150,7 +159,13 @@ pub(crate) struct Train {
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Save it not more often than every so many seconds
-    #[arg(long, value_name = "S", default_value_t = 1.0, requires = "checkpoint")]
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 1.0,
+        requires = "checkpoint",
+        allow_negative_numbers = true
+    )]
     pub(crate) checkpoint_every: f64,
     #[command(flatten)]
     pub(crate) spending: Spending,

@@ -139,6 +139,11 @@ pub(crate) fn open(path: &Path, key_command: Option<&str>) -> Result<Ledger, Fai
 /// Opens the ledger that was named, or makes it and its key.
 pub(crate) fn open_or_create(file: &LedgerFile) -> Result<Ledger, Failure> {
     if !file.ledger.exists() {
+        if let Some(folder) =
+            file.ledger.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
+        {
+            return Err(Failure::refused(format!("{}: no such folder", folder.display()), "create it first"));
+        }
         let key = match &file.key_command {
             Some(command) => Key::from_command(command),
             None => Key::beside_or_new(&file.ledger),

@@ -1,6 +1,7 @@
 //! Why a command ended early.
 
 use pairdp_units::Hint;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -37,7 +38,21 @@ impl Failure {
     }
 
     pub(crate) fn write(path: &Path, error: &std::io::Error) -> Self {
-        Self::Failed(format!("{}: could not be written: {error}", path.display()))
+        Self::Failed(Self::not_written(path, error))
+    }
+
+    /// The usual reasons in plain words, without the operating system's error numbers.
+    pub(crate) fn not_written(path: &Path, error: &std::io::Error) -> String {
+        let why = match error.kind() {
+            ErrorKind::NotFound => "there is no such place".into(),
+            ErrorKind::PermissionDenied => "permission denied".into(),
+            ErrorKind::ReadOnlyFilesystem => "the file system is read-only".into(),
+            ErrorKind::StorageFull => "the disk is full".into(),
+            ErrorKind::QuotaExceeded => "the quota is used up".into(),
+            ErrorKind::IsADirectory => "a folder is in its place".into(),
+            _ => error.to_string(),
+        };
+        format!("{}: could not be written: {why}", path.display())
     }
 
     /// Says which file an error is about.

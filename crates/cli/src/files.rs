@@ -1,55 +1,10 @@
-//! Reading and writing whole files.
+//! Reading whole files.
 
 use crate::failure::Failure;
 use pairdp_data::DataError;
-use pairdp_learn::{BaselineModel, Predictor, PrivateModel};
-use std::io::Write as _;
+use pairdp_learn::{BaselineModel, ModelError, Predictor, PrivateModel};
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
-
-/// Writes a file whole or not at all: an interrupted write leaves the old file as it was.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    write_bytes(path, text.as_bytes())
-}
-
-/// The same for what is no text.
-pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    replace(path, bytes).map_err(|error| Failure::write(path, &error))
-}
-
-/// The same, with the operating system's own words.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // As any other new file: what the user's umask leaves of rw-rw-rw-.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.prefix(".pairdp-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// Refuses early what could not be written later, before any budget is spent.
-pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if path.is_dir() {
-        return Err(Failure::refused(format!("{}: this is a folder", path.display()), "name a file"));
-    }
-    if !folder.is_dir() {
-        return Err(Failure::refused(format!("{}: no such folder", folder.display()), "create it first"));
-    }
-    Ok(())
-}
 
 /// Where a table's schema is unless told: `cohort.schema.toml` for `cohort.csv` as for `cohort.csv.gz`, for a folder `cohort` and for
 /// `cohort/*.parquet`.
@@ -63,7 +18,7 @@ pub(crate) fn schema_beside(data: &Path) -> PathBuf {
 
 /// Reads the file of a private model.
 pub(crate) fn read_model(path: &Path) -> Result<PrivateModel, Failure> {
-    let text = read(path)?;
+    let text = read_document(path)?;
     if BaselineModel::from_json(&text).is_ok() {
         return Err(Failure::coded(
             "model",
@@ -71,22 +26,51 @@ pub(crate) fn read_model(path: &Path) -> Result<PrivateModel, Failure> {
             "give a file that `pairdp train` wrote",
         ));
     }
-    PrivateModel::from_json(&text).map_err(|error| Failure::about(path, &error))
+    PrivateModel::from_json(&text).map_err(|error| unreadable(path, &text, &error))
 }
 
 /// Reads what applies to rows from the file of any model.
 pub(crate) fn read_predictor(path: &Path) -> Result<Predictor, Failure> {
-    let text = read(path)?;
+    let text = read_document(path)?;
     if let Ok(model) = BaselineModel::from_json(&text) {
         return Ok(model.predictor);
     }
-    let model = PrivateModel::from_json(&text).map_err(|error| Failure::about(path, &error))?;
+    let model = PrivateModel::from_json(&text).map_err(|error| unreadable(path, &text, &error))?;
     Ok(model.predictor)
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path)
-        .map_err(|source| Failure::from(DataError::Io { path: path.to_owned(), source }))
+/// A model of another version is missing other fields; that says less than the version.
+fn unreadable(path: &Path, text: &str, error: &ModelError) -> Failure {
+    let format = serde_json::from_str::<Document>(text).map(|document| document.format).unwrap_or_default();
+    match error {
+        ModelError::Json(_) if format != PrivateModel::FORMAT => Failure::coded(
+            "model",
+            format!("{}: the format is `{format}`, expected `{}`", path.display(), PrivateModel::FORMAT),
+            "another version of pairdp may read it",
+        ),
+        _ => Failure::about(path, error),
+    }
+}
+
+/// The text of a file that says it is a model.
+fn read_document(path: &Path) -> Result<String, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| Failure::from(DataError::Io { path: path.to_owned(), source }))?;
+    let format = serde_json::from_str::<Document>(&text).map(|document| document.format).unwrap_or_default();
+    if format.starts_with("pairdp-model/") || format.starts_with("pairdp-baseline/") {
+        return Ok(text);
+    }
+    Err(Failure::coded(
+        "model",
+        format!("{}: not a pairdp model", path.display()),
+        "give a file that `pairdp train` wrote",
+    ))
+}
+
+/// What every document of ours begins with.
+#[derive(Deserialize)]
+pub(crate) struct Document {
+    pub(crate) format: String,
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod commands;
 mod engine;
 mod failure;
 mod files;
+mod output;
 mod printer;
 mod progress;
 mod report;
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
         }
     };
     let printer = Printer::new(arguments.json, arguments.quiet);
-    match run(&arguments.command, &printer) {
+    match run(&arguments.command, &printer).and_then(|code| printer.check().map(|()| code)) {
         Ok(code) => code,
         Err(failure) => {
             printer.failure(&failure);
@@ -47,7 +48,7 @@ fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
         Command::Account(arguments) => commands::account::run(arguments, printer),
         Command::Audit(arguments) => commands::audit::run(arguments, printer),
         Command::Budget(arguments) => commands::budget::run(arguments, printer),
-        Command::Completions(arguments) => commands::manual::completions(arguments),
+        Command::Completions(arguments) => commands::manual::completions(arguments, printer),
         Command::Demo(arguments) => commands::demo::run(arguments, printer),
         Command::Export(arguments) => commands::export::run(arguments, printer),
         Command::Man(arguments) => commands::manual::pages(arguments, printer),

@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use crate::progress::{Unit, shown};
 use pairdp_data::{DataError, Encoding, LabelUse, Table};
 use serde_json::{Value, json};
-use std::io::Write as _;
+use std::cell::RefCell;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -12,11 +13,13 @@ use std::sync::atomic::AtomicU64;
 pub(crate) struct Printer {
     json: bool,
     quiet: bool,
+    /// Why standard output did not take what it was given.
+    trouble: RefCell<Option<io::Error>>,
 }
 
 impl Printer {
     pub(crate) fn new(json: bool, quiet: bool) -> Self {
-        Self { json, quiet }
+        Self { json, quiet, trouble: RefCell::default() }
     }
 
     /// Whether results are for machines.
@@ -24,17 +27,38 @@ impl Printer {
         self.json
     }
 
-    /// The result of a command, for people or for machines. A reader that went away is no error.
+    /// The result of a command, for people or for machines.
     pub(crate) fn result(&self, text: &str, object: &Value) {
         let text = if self.json { object.to_string() } else { text.trim_end().to_owned() };
-        if self.json || !self.quiet {
-            let _ = writeln!(std::io::stdout(), "{text}");
+        if (self.json || !self.quiet) && !self.print(&format!("{text}\n")) {
+            // It may have been paid for.
+            let _ = writeln!(io::stderr(), "{text}");
         }
     }
 
     /// Data that was asked for, whatever else is silenced.
-    pub(crate) fn data(text: &str) {
-        let _ = std::io::stdout().write_all(text.as_bytes());
+    pub(crate) fn data(&self, text: &str) {
+        self.print(text);
+    }
+
+    /// Whether everything was printed that should be; a command whose result nobody can have did not succeed.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match self.trouble.take() {
+            Some(error) => Err(Failure::Failed(Failure::not_written(Path::new("standard output"), &error))),
+            None => Ok(()),
+        }
+    }
+
+    /// A reader that went away is no error.
+    fn print(&self, text: &str) -> bool {
+        let mut out = io::stdout();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                self.trouble.replace(Some(error));
+                false
+            }
+            _ => true,
+        }
     }
 
     /// A step of a longer command.

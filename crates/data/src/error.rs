@@ -79,6 +79,18 @@ pub enum DataError {
         /// What is wrong, never the cell itself.
         what: CellProblem,
     },
+    /// The same, of a table about whose rows nothing may be said.
+    #[error("{}: {}{what}", path.display(), in_column(column.as_deref()))]
+    Somewhere {
+        /// Which file.
+        path: PathBuf,
+        /// Which column, if it is one cell.
+        column: Option<String>,
+        /// What is wrong.
+        what: String,
+        /// The way out.
+        hint: &'static str,
+    },
     /// A column of a Parquet file is of a type that is not read.
     #[error("{}: column `{column}` is neither numbers nor text", path.display())]
     ColumnType {
@@ -161,6 +173,9 @@ pub enum CellProblem {
     /// Infinity.
     #[error("not a finite number")]
     NotFinite,
+    /// A record without a label.
+    #[error("the label is empty")]
+    MissingLabel,
     /// A label that the schema does not name.
     #[error("the label is none of the values that the schema lists")]
     UnknownLabel,
@@ -176,23 +191,31 @@ fn describe(error: &std::io::Error) -> String {
     }
 }
 
-impl DataError {
-    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
-        Self::Io { path: path.to_owned(), source }
-    }
+/// The column that a message is about.
+fn in_column(column: Option<&str>) -> String {
+    column.map(|column| format!("column `{column}`: ")).unwrap_or_default()
 }
 
-impl Hint for DataError {
-    fn code(&self) -> &'static str {
+impl DataError {
+    /// The same refusal without the row, which says how many came before it: for tables of a secret size, and for parts of one
+    /// that others hold.
+    #[must_use]
+    pub fn without_row(self) -> Self {
+        let hint = self.way_out();
+        let somewhere =
+            |path, column, what: &str| Self::Somewhere { path, column, what: what.to_owned(), hint };
         match self {
-            Self::Io { .. } => "file",
-            Self::Schema { .. } => "schema",
-            _ => "table",
+            Self::Cell { path, column, what, .. } | Self::Record { path, column, what, .. } => {
+                somewhere(path, Some(column), &what.to_string())
+            }
+            Self::RowWidth { path, .. } => somewhere(path, None, "a row has not as many cells as the header"),
+            Self::Malformed { path, .. } => somewhere(path, None, "a line is not a valid record"),
+            other => other,
         }
     }
 
-    fn hint(&self) -> Option<String> {
-        let hint = match self {
+    fn way_out(&self) -> &'static str {
+        match self {
             Self::Io { .. } => "check the path",
             Self::Empty { .. } => "the first line must name the columns",
             Self::TooFewRecords { .. } => "a pair needs two records",
@@ -200,6 +223,7 @@ impl Hint for DataError {
             Self::DuplicateColumn { .. } => "rename one of the two",
             Self::RowWidth { .. } => "quote cells that contain commas",
             Self::Cell { what, .. } | Self::Record { what, .. } => what.hint(),
+            Self::Somewhere { hint, .. } => hint,
             Self::ColumnType { .. } => {
                 "store it as numbers or text: times as numbers, lists as columns of their own"
             }
@@ -215,8 +239,25 @@ impl Hint for DataError {
             Self::Damaged { .. } => "write the file again",
             Self::TooLarge { .. } => "list fewer columns and categories in the schema, or split the table",
             Self::Schema { .. } => "see `pairdp train --help` for an example of a schema",
-        };
-        Some(hint.into())
+        }
+    }
+
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+        Self::Io { path: path.to_owned(), source }
+    }
+}
+
+impl Hint for DataError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Io { .. } => "file",
+            Self::Schema { .. } => "schema",
+            _ => "table",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(self.way_out().into())
     }
 }
 
@@ -227,12 +268,11 @@ impl CellProblem {
                 "list every value under [label] in the schema: `positive` and `negative`, or `classes`"
             }
             Self::Missing => {
-                "drop such rows, or set `missing` for the column in the schema: a public value that stands for them"
+                "set `missing` for the column in the schema: a public value that stands for empty cells"
             }
+            Self::MissingLabel => "every record needs a label",
             Self::NotText => "save the table as UTF-8",
-            Self::NotANumber | Self::NotFinite => {
-                "fill or drop such rows, or leave the column out of the schema"
-            }
+            Self::NotANumber | Self::NotFinite => "mend the cell, or leave the column out of the schema",
         }
     }
 }

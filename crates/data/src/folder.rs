@@ -17,7 +17,13 @@ pub fn table_files(path: &Path) -> Result<Vec<PathBuf>, DataError> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         (folder.unwrap_or(Path::new(".")).to_owned(), name)
     } else {
-        return Ok(vec![path.to_owned()]);
+        // A pipe is there, too.
+        let missing = std::io::ErrorKind::NotFound;
+        return if path.exists() {
+            Ok(vec![path.to_owned()])
+        } else {
+            Err(DataError::io(path, missing.into()))
+        };
     };
     let failed = |source| DataError::Io { path: folder.clone(), source };
     let mut files = Vec::new();

@@ -27,6 +27,11 @@ pub enum LabelKind {
         /// The other value.
         negative: String,
     },
+    /// +1 for one value, −1 for every other. Good for ranking and classification.
+    OneAgainstOthers {
+        /// The value that should rank high.
+        positive: String,
+    },
     /// One of a public list of classes: its place in the list, from 0. For metrics.
     Classes(Vec<String>),
     /// A number: cut off at a public range that is mapped to [−1, 1], as for features. For regression.
@@ -53,7 +58,7 @@ impl Label {
             LabelKind::Binary { positive, negative } if same_value(positive, negative) => {
                 Err("the positive and the negative label are the same".into())
             }
-            LabelKind::Binary { .. } => Ok(()),
+            LabelKind::Binary { .. } | LabelKind::OneAgainstOthers { .. } => Ok(()),
             LabelKind::Classes(classes) if classes.len() < 2 => {
                 Err("fewer than two classes are listed".into())
             }
@@ -74,6 +79,9 @@ impl Label {
             LabelKind::Binary { positive, .. } if same_value(cell, positive) => Ok(1.0),
             LabelKind::Binary { negative, .. } if same_value(cell, negative) => Ok(-1.0),
             LabelKind::Binary { .. } => Err(CellProblem::UnknownLabel),
+            LabelKind::OneAgainstOthers { positive } => {
+                Ok(if same_value(cell, positive) { 1.0 } else { -1.0 })
+            }
             LabelKind::Classes(classes) => classes
                 .iter()
                 .position(|class| same_value(cell, class))
@@ -116,17 +124,30 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     negative: Option<Scalar>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    others: Option<Others>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     classes: Option<Vec<Scalar>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<[f64; 2]>,
+}
+
+/// What values are that are not named.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Others {
+    Negative,
 }
 
 impl TryFrom<Written> for Label {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Self, String> {
-        let Written { column, positive, negative, classes, range } = written;
+        let Written { column, positive, negative, others, classes, range } = written;
         let kind = match (positive, negative, classes, range) {
+            (Some(positive), None, None, None) if others.is_some() => {
+                LabelKind::OneAgainstOthers { positive: positive.into_text() }
+            }
+            _ if others.is_some() => return Err("[label] has `others` with more than `positive`".to_owned()),
             (Some(positive), Some(negative), None, None) => {
                 LabelKind::Binary { positive: positive.into_text(), negative: negative.into_text() }
             }
@@ -148,11 +169,16 @@ impl TryFrom<Written> for Label {
 
 impl From<Label> for Written {
     fn from(Label { column, kind }: Label) -> Self {
-        let mut written = Self { column, positive: None, negative: None, classes: None, range: None };
+        let mut written =
+            Self { column, positive: None, negative: None, others: None, classes: None, range: None };
         match kind {
             LabelKind::Binary { positive, negative } => {
                 written.positive = Some(Scalar::Text(positive));
                 written.negative = Some(Scalar::Text(negative));
+            }
+            LabelKind::OneAgainstOthers { positive } => {
+                written.positive = Some(Scalar::Text(positive));
+                written.others = Some(Others::Negative);
             }
             LabelKind::Classes(classes) => {
                 written.classes = Some(classes.into_iter().map(Scalar::Text).collect());
@@ -179,6 +205,8 @@ mod tests {
             cells.iter().map(|cell| label.read(cell).unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(targets(&binary, &[" 1.0", "no "]), [1.0, -1.0]);
+        let one = label("positive = 'ill'\nothers = 'negative'").unwrap();
+        assert_eq!(targets(&one, &["ill", "well", "unheard of"]), [1.0, -1.0, -1.0]);
         let classes = label("classes = ['a', 'b', 3]").unwrap();
         assert_eq!(targets(&classes, &["b", "a", "3.0"]), [1.0, 0.0, 2.0]);
         let range = label("range = [0, 10]").unwrap();
@@ -197,6 +225,8 @@ mod tests {
             ("positive = 1", "needs one of"),
             ("positive = 1\nnegative = 0\nrange = [0, 1]", "needs one of"),
             ("classes = [1, 2]\nrange = [0, 1]", "needs one of"),
+            ("positive = 1\nnegative = 0\nothers = 'negative'", "more than `positive`"),
+            ("positive = 1\nothers = 'positive'", "unknown variant"),
             ("classes = ['a']", "fewer than two"),
             ("classes = ['a', 1, '1.0']", "listed twice"),
             ("classes = ['0', '-0.0']", "listed twice"),
@@ -212,6 +242,7 @@ mod tests {
     fn labels_are_written_flat() {
         for (label, keys) in [
             (Label::binary("y", "1", "0"), vec!["column", "positive", "negative"]),
+            (label("positive = 1\nothers = 'negative'").unwrap(), vec!["column", "positive", "others"]),
             (label("classes = [1, 'b']").unwrap(), vec!["column", "classes"]),
             (label("range = [0.1, 1]").unwrap(), vec!["column", "range"]),
         ] {

@@ -273,7 +273,7 @@ impl Value<'_> {
 
     fn target(self, rule: &LabelRule<'_>) -> Result<f64, CellProblem> {
         match self {
-            Self::Missing => Err(CellProblem::Missing),
+            Self::Missing => Err(CellProblem::MissingLabel),
             // Truths may be called 1 and 0 in the schema.
             Self::Truth(truth) => rule
                 .target(truth.to_string().as_bytes())

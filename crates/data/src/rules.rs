@@ -189,6 +189,7 @@ impl<'a> LabelRule<'a> {
     fn new(label: &'a Label) -> Self {
         let (values, scale): (Vec<&str>, _) = match &label.kind {
             LabelKind::Binary { positive, negative } => (vec![positive, negative], None),
+            LabelKind::OneAgainstOthers { positive } => (vec![positive], None),
             LabelKind::Classes(classes) => (classes.iter().map(String::as_str).collect(), None),
             LabelKind::Range(range) => (Vec::new(), Some(Scale::new(*range))),
         };
@@ -201,13 +202,16 @@ impl<'a> LabelRule<'a> {
     #[inline]
     pub(crate) fn target(&self, cell: &[u8]) -> Result<f64, CellProblem> {
         if let Some(scale) = self.scale {
-            return Ok(scale.apply(number::parse(cell)?));
+            return match number::parse(cell) {
+                Err(CellProblem::Missing) => Err(CellProblem::MissingLabel),
+                number => Ok(scale.apply(number?)),
+            };
         }
         if let Some(target) = self.known.get(cell) {
             return Ok(target);
         }
         if cell.trim_ascii().is_empty() {
-            return Err(CellProblem::Missing);
+            return Err(CellProblem::MissingLabel);
         }
         self.label.read(std::str::from_utf8(cell).map_err(|_| CellProblem::NotText)?)
     }
@@ -215,7 +219,7 @@ impl<'a> LabelRule<'a> {
     /// The target that a number becomes.
     pub(crate) fn target_of_number(&self, value: f64) -> Result<f64, CellProblem> {
         match self.scale {
-            _ if value.is_nan() => Err(CellProblem::Missing),
+            _ if value.is_nan() => Err(CellProblem::MissingLabel),
             Some(_) if value.is_infinite() => Err(CellProblem::NotFinite),
             Some(scale) => Ok(scale.apply(value)),
             None => self.target(value.to_string().as_bytes()),

@@ -99,7 +99,7 @@ fn refusals_say_where_and_never_what() {
         ("1,u,2,k,yes\n\n\n1,u,,k,yes", "t.csv: line 5, column `c`: empty"),
         ("1,\"\n\n\",2,k,yes\n1,u,inf,k,yes", "t.csv: line 5, column `c`: not a finite"),
         ("1,u,2,k,secret\n", "t.csv: line 2, column `y`: the label is none"),
-        ("1,u,2,k,\n", "t.csv: line 2, column `y`: empty"),
+        ("1,u,2,k,\n", "t.csv: line 2, column `y`: the label is empty"),
         ("1,u,2,k\n", "t.csv: line 2: not as many cells"),
         ("1,u,2,k,yes,\n", "t.csv: line 2: not as many cells"),
         ("1,u,2,k,yes\n1,\"secret,2,k,yes\n", "t.csv: line 3: not a valid record"),

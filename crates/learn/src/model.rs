@@ -52,9 +52,13 @@ impl Task {
     pub fn check_label(self, kind: &LabelKind) -> Result<(), &'static str> {
         let (fits, wanted) = match self {
             Self::Ranking | Self::Classification => {
-                (matches!(kind, LabelKind::Binary { .. }), "`positive` and `negative`")
+                let fits = matches!(kind, LabelKind::Binary { .. } | LabelKind::OneAgainstOthers { .. });
+                (fits, "`positive` and `negative`")
             }
-            Self::Metric => (!matches!(kind, LabelKind::Range(_)), "`classes`, or `positive` and `negative`"),
+            Self::Metric => (
+                matches!(kind, LabelKind::Binary { .. } | LabelKind::Classes(_)),
+                "`classes`, or `positive` and `negative`",
+            ),
             Self::Regression => (matches!(kind, LabelKind::Range(_)), "`range`"),
         };
         if fits { Ok(()) } else { Err(wanted) }
@@ -202,6 +206,9 @@ impl Hint for ModelError {
 }
 
 impl PrivateModel {
+    /// What its file says it is.
+    pub const FORMAT: &str = PRIVATE_FORMAT;
+
     /// Puts the parts together.
     pub fn new(predictor: Predictor, training: Plan, ridge: f64, certificate: Certificate) -> Self {
         Self {

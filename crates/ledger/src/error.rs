@@ -1,6 +1,5 @@
 use pairdp_accountant::AccountantError;
-use pairdp_units::Adjacency;
-use pairdp_units::{Budget, Delta, Hint};
+use pairdp_units::{Adjacency, Budget, Delta, Hint, shown};
 use std::path::PathBuf;
 
 /// What a ledger refuses, or why it cannot be used.
@@ -8,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum LedgerError {
     /// The run does not fit what is left.
-    #[error("the run needs {asked} but `{dataset}` has spent ε = {spent:.4} of {granted}", spent = shown(*spent))]
+    #[error("the run needs {asked} but `{dataset}` has spent ε = {} of {granted}", shown::up(*spent))]
     DoesNotFit {
         /// The data set.
         dataset: String,
@@ -52,7 +51,7 @@ pub enum LedgerError {
     #[error("the ledger does not say by which schema `{0}` is read")]
     NoSchema(String),
     /// The releases cost more than is claimed.
-    #[error("the run claims {claim} but its releases cost ε = {epsilon}")]
+    #[error("the run claims {claim} but its releases cost ε = {}", shown::up(*epsilon))]
     Claim {
         /// What is claimed.
         claim: Budget,
@@ -179,11 +178,6 @@ impl From<rusqlite::Error> for LedgerError {
     }
 }
 
-/// Four digits of an ε, rounded up, so that what is shown as spent covers what was.
-fn shown(epsilon: f64) -> f64 {
-    (epsilon * 1e4).ceil() / 1e4
-}
-
 impl LedgerError {
     /// Whether the machine failed, rather than the request or the file being refused.
     pub fn is_failure(&self) -> bool {
@@ -235,7 +229,9 @@ impl Hint for LedgerError {
                 "the key is made with the ledger, in FILE.key; restore it from a backup, or pass --key-command".into()
             }
             Self::OpenKey(path) => format!("chmod 600 {}", path.display()),
-            Self::MalformedKey(_) => "make one with: openssl rand -hex 32".into(),
+            Self::MalformedKey(_) => {
+                "restore the key from a backup: a ledger opens with no other; a file that no ledger belongs to may be removed".into()
+            }
             Self::Missing(_) => "`pairdp budget create NAME --ledger FILE` makes one".into(),
             Self::Exists(_) => "name another file".into(),
             Self::NotALedger(_) => "name a file that `pairdp budget create` made".into(),

@@ -3,7 +3,7 @@
 use crate::LedgerError;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -47,24 +47,25 @@ impl Key {
     /// As [`Key::beside`].
     pub fn beside_or_new(ledger: &Path) -> Result<Self, LedgerError> {
         let path = file_beside(ledger);
-        let io = |source| LedgerError::Io { path: path.clone(), source };
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(0o600);
+        if path.symlink_metadata().is_ok() {
+            return Self::beside(ledger);
         }
-        let mut file = match options.open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Self::beside(ledger),
-            Err(error) => return Err(io(error)),
-        };
+        let io = |source| LedgerError::Io { path: path.clone(), source };
         let mut bytes = Zeroizing::new([0; 32]);
         getrandom::fill(bytes.as_mut_slice())?;
         let text = Zeroizing::new(to_hex(bytes.as_slice()) + "\n");
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(io)?;
-        Ok(Self(bytes))
+        // Written elsewhere and then put there: whoever looks at the same moment, or after a kill, finds a whole key or none.
+        // Temporary files are their owner's alone.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file =
+            tempfile::Builder::new().prefix(".pairdp-").suffix(".key").tempfile_in(folder).map_err(io)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(io)?;
+        match file.persist_noclobber(&path) {
+            Ok(_) => Ok(Self(bytes)),
+            // Someone else was faster, and theirs is the key.
+            Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Self::beside(ledger),
+            Err(error) => Err(io(error.error)),
+        }
     }
 
     /// The key that a shell command prints: from a password manager or a key service.

@@ -38,7 +38,9 @@ impl Hint for ProblemError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Range { .. } => Some("1 is a sensible size for a bound".into()),
+            Self::Range { .. } => {
+                Some("sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent".into())
+            }
             Self::NotLipschitz => Some("bound the parameters by a ball".into()),
             Self::MatrixDomain => Some("use a ball".into()),
             Self::TooFewRecords(_) => None,

@@ -2,7 +2,7 @@
 
 use crate::error::refused;
 use pairdp_accountant::{Event, account, calibrate};
-use pairdp_units::{Budget, Delta};
+use pairdp_units::{Budget, Delta, shown};
 use pyo3::prelude::*;
 
 /// (upper bound on ε, attained lower bound, method).
@@ -19,6 +19,12 @@ pub(crate) fn epsilon(
     let delta = Delta::new(delta).map_err(refused)?;
     let answer = py.detach(|| account(&event, delta)).map_err(refused)?;
     Ok((answer.epsilon.get(), answer.lower_bound, answer.method.name()))
+}
+
+/// An ε or δ as text, never smaller than it is.
+#[pyfunction]
+pub(crate) fn shown_up(value: f64) -> String {
+    shown::up(value)
 }
 
 /// The noise multiplier for a budget.

@@ -21,7 +21,7 @@ mod _core {
     }
 
     #[pymodule_export]
-    use crate::accounting::{epsilon, noise_multiplier, trade_off};
+    use crate::accounting::{epsilon, noise_multiplier, shown_up, trade_off};
     #[pymodule_export]
     use crate::audit::audit;
     #[pymodule_export]
@@ -31,7 +31,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::model::{
-        auc, embed_rows, explain_plan, fit, fit_baseline, plan, score_rows, simulate, to_onnx, verify_model,
+        auc, embed_rows, encode_rows, explain_plan, fit, fit_baseline, plan, score_rows, simulate, to_onnx,
+        verify_model,
     };
     #[pymodule_export]
     use crate::parts::{Part, describe_parts, fit_parts, load_part, merge_states, rehearse_parts};

@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonl
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::baseline::Baseline;
 use pairdp_learn::{BaselineModel, Journal, Predictor, Prepared, PrivateModel, Settings, explain, verify};
-use pairdp_pairwise::measure;
+use pairdp_pairwise::{clip_row, measure};
 use pairdp_units::Budget;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -149,6 +149,21 @@ pub(crate) fn embed_rows<'py>(
     let table = encode(&predictor.encoding, &rows)?;
     let (n, d) = (table.rows, table.columns);
     PyArray1::from_vec(py, py.detach(|| predictor.embed(&table))).reshape([n, d])
+}
+
+/// Every row as the model sees it: mapped by its ranges, and scaled down to its bound.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn encode_rows<'py>(
+    py: Python<'py>,
+    model: &str,
+    rows: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let predictor = read_predictor(model)?;
+    let mut table = encode(&predictor.encoding, &rows)?;
+    let (n, d) = (table.rows, table.columns);
+    table.features.chunks_exact_mut(d).for_each(|row| clip_row(row, predictor.feature_bound));
+    PyArray1::from_vec(py, table.features).reshape([n, d])
 }
 
 /// The model as an ONNX file.

@@ -9,6 +9,7 @@ pub mod adjacency;
 pub mod directed;
 mod hint;
 mod privacy;
+pub mod shown;
 
 pub use adjacency::Adjacency;
 pub use hint::Hint;

@@ -2,13 +2,13 @@ mod black_box;
 
 use crate::args::Audit as Arguments;
 use crate::failure::Failure;
-use crate::files;
+use crate::output::{Kept, Kind, Taken};
 use crate::printer::Printer;
 use pairdp_audit::suite::suite;
 use pairdp_audit::{Audit, AuditError, Report, Runs, Verdict, one_run};
 use pairdp_learn::{Prepared, Settings};
 use pairdp_noise::Secure;
-use pairdp_units::Budget;
+use pairdp_units::{Budget, shown};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
+    if arguments.runs == 0 {
+        return Err(Failure::refused("an audit needs at least 1 run, not 0", "the default is 5000"));
+    }
     if arguments.all {
         return all(arguments, printer);
     }
@@ -71,12 +74,19 @@ fn one(arguments: &Arguments, settings: &Settings, printer: &Printer) -> Result<
 
 /// The runs that were kept, if any.
 fn saved(arguments: &Arguments, about: String) -> Result<Runs, Failure> {
+    place(arguments)?;
     let Some(path) = arguments.state.as_ref().filter(|path| path.exists()) else {
         return Ok(Runs::new(about));
     };
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::Failed(format!("{}: could not be read: {error}", path.display())))?;
     Runs::from_json(&text, &about).map_err(|error| Failure::about(path, &error))
+}
+
+/// Where runs are kept, if they are.
+fn place(arguments: &Arguments) -> Result<Option<Kept>, Failure> {
+    let state = arguments.state.as_deref();
+    state.map(|path| Kept::new(path, Kind::AuditRuns, &Taken::none())).transpose()
 }
 
 /// One run with many canaries.
@@ -90,13 +100,13 @@ fn one_run(arguments: &Arguments, canaries: usize, printer: &Printer) -> Result<
     let size = (arguments.records, canaries);
     let found = one_run::audit(problem, plan, size, budget, arguments.confidence, &mut coins, source)?;
     let text = format!(
-        "{} over {} records, one run\nclaimed     ε = {} at δ = {:e}\naudited     ε ≥ {:.3}, {} % sure: {} of {} guesses about \
+        "{} over {} records, one run\nclaimed     ε = {} at δ = {}\naudited     ε ≥ {}, {} % sure: {} of {} guesses about \
          {canaries} canaries are right\nverdict     {}",
         plan.algorithm().name(),
         arguments.records,
-        found.claimed_epsilon,
-        found.delta,
-        found.audited_lower_bound,
+        shown::up(found.claimed_epsilon),
+        shown::up(found.delta),
+        shown::down(found.audited_lower_bound),
         100.0 * found.confidence,
         found.correct,
         found.guesses,
@@ -113,9 +123,12 @@ fn collect(
     runs: &mut Runs,
     run: impl Fn(bool, u64) -> Result<Vec<f64>, Failure> + Sync,
 ) -> Result<(), Failure> {
-    let save = |runs: &Runs| match &arguments.state {
-        Some(path) => files::write(path, &runs.to_json()?),
-        None => Ok(()),
+    let kept = place(arguments)?;
+    let save = |runs: &Runs| match (&kept, &arguments.state) {
+        (Some(kept), Some(path)) => {
+            kept.save(runs.to_json()?.as_bytes()).map_err(|error| Failure::write(path, &error))
+        }
+        _ => Ok(()),
     };
     let mut shown = Instant::now();
     runs.collect(arguments.runs, &mut Secure::from_os()?, run, |runs| {
@@ -131,24 +144,28 @@ fn collect(
 
 fn describe(report: &Report) -> String {
     let mut text = format!(
-        "claimed     ε = {} at δ = {:e}\naudited     ε ≥ {:.3}, {} % sure after {} runs\n",
-        report.claimed_epsilon,
-        report.delta,
-        report.audited_lower_bound,
+        "claimed     ε = {} at δ = {}\naudited     ε ≥ {}, {} % sure after {} runs\n",
+        shown::up(report.claimed_epsilon),
+        shown::up(report.delta),
+        shown::down(report.audited_lower_bound),
         100.0 * report.confidence,
         report.runs
     );
     for bound in &report.bounds {
         let _ = writeln!(
             text,
-            "  {:<10}ε ≥ {:.3} by {}, {}",
-            bound.method, bound.lower_bound, bound.test, bound.assumption
+            "  {:<10}ε ≥ {} by {}, {}",
+            bound.method,
+            shown::down(bound.lower_bound),
+            bound.test,
+            bound.assumption
         );
     }
     if let Some(attainable) = report.attainable {
         let _ = writeln!(
             text,
-            "attainable  ε ≥ {attainable:.3} by the best attacker with as many runs, on average"
+            "attainable  ε ≥ {} by the best attacker with as many runs, on average",
+            shown::down(attainable)
         );
     }
     let _ = write!(text, "verdict     {}", words(report.verdict));
@@ -173,12 +190,12 @@ fn all(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
         let (report, prepared) = one(arguments, &case.settings, printer)?;
         let task = case.settings.task.name();
         let algorithm = prepared.plan.algorithm().name();
-        let attainable = report.attainable.map_or("–".into(), |value| format!("{value:.3}"));
+        let attainable = report.attainable.map_or("–".into(), shown::down);
         let line = format!(
-            "{task:<15} {algorithm:<14} {:<14} {:>8} {:>8.3} {attainable:>10}  {}",
+            "{task:<15} {algorithm:<14} {:<14} {:>8} {:>8} {attainable:>10}  {}",
             case.note,
-            report.claimed_epsilon,
-            report.audited_lower_bound,
+            shown::up(report.claimed_epsilon),
+            shown::down(report.audited_lower_bound),
             words(report.verdict)
         );
         printer.progress(&line);
@@ -190,8 +207,8 @@ fn all(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
     }
     let _ = write!(
         text,
-        "\nε at δ = {:e}, {} % sure, {} runs each, n = {}, d = {}",
-        arguments.delta,
+        "\nε at δ = {}, {} % sure, {} runs each, n = {}, d = {}",
+        shown::up(arguments.delta),
         100.0 * arguments.confidence,
         arguments.runs,
         arguments.records,

@@ -1,7 +1,7 @@
 use super::train::{check_label, find_schema};
 use crate::args::Baseline;
 use crate::failure::Failure;
-use crate::files;
+use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema};
 use pairdp_learn::baseline::Baseline as Method;
@@ -11,7 +11,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Baseline, printer: &Printer) -> Result<ExitCode, Failure> {
-    files::check_writable(&arguments.out)?;
+    let reads = Taken::none().and_table(&arguments.data, arguments.schema.as_deref());
+    let out = Output::new(&arguments.out, Kind::Baseline, Force::Never, &reads)?;
     let schema = find_schema(&arguments.data, arguments.schema.as_deref())?;
     let settings = arguments.tuning.settings();
     let order = Order { shuffle: settings.shuffle, seed: settings.order_seed.unwrap_or(0) };
@@ -21,7 +22,8 @@ pub(crate) fn run(arguments: &Baseline, printer: &Printer) -> Result<ExitCode, F
         _ => Method::Gd,
     };
     let model = train_file(&arguments.data, &schema, &settings, method, printer)?;
-    files::write(&arguments.out, &model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?)?;
+    let document = model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?;
+    out.write(document.as_bytes())?;
     let text = format!("wrote {}, which is NOT private: keep it inside", arguments.out.display());
     printer.result(&text, &json!({ "model": arguments.out, "private": false, "method": arguments.method }));
     Ok(ExitCode::SUCCESS)

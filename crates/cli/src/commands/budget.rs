@@ -5,13 +5,13 @@ mod report;
 use crate::args::{Budget as Arguments, BudgetCommand};
 use crate::booking::{failure, open, open_or_create, schema_digest};
 use crate::failure::Failure;
-use crate::files;
+use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use pairdp_data::{Encoding, Schema};
 use pairdp_ledger::{DataSet, Head, Ledger, LedgerError, SchemaDigest};
 use pairdp_units::{Adjacency, Budget};
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
@@ -67,16 +67,20 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
             printer.result(&text, &object);
         }
         BudgetCommand::Export(export) => {
+            let reads = Taken::none().and_ledger(&export.file.ledger);
+            let place = |path: &PathBuf| Output::new(path, Kind::LedgerExport, Force::Never, &reads);
+            let out = export.out.as_ref().map(place).transpose()?;
             let mut ledger = reopen(&export.file)?;
             let lines = ledger.history().map_err(failure)?;
             let document = format!("{:#}\n", report::export(&ledger.id_hex(), &lines));
-            match &export.out {
-                Some(path) => {
-                    files::write(path, &document)?;
+            match out {
+                Some(out) => {
+                    let path = out.path().to_owned();
+                    out.write(document.as_bytes())?;
                     let text = format!("wrote {} entries to {}", lines.len(), path.display());
                     printer.result(&text, &json!({ "entries": lines.len(), "out": path }));
                 }
-                None => Printer::data(&document),
+                None => printer.data(&document),
             }
         }
         BudgetCommand::Check(check) => {

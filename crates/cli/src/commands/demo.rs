@@ -4,6 +4,7 @@ use crate::args::{Demo, Spending};
 use crate::commands::{baseline, train};
 use crate::failure::Failure;
 use crate::files;
+use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, simulate};
 use pairdp_learn::baseline::Baseline;
@@ -30,15 +31,34 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     let model_file = folder.join("model.json");
     let scores_file = folder.join("scores.csv");
 
+    let schema = Schema::parse(simulate::SCHEMA).map_err(Failure::Failed)?;
+    let (learned, unseen) = (simulate::cohort(RECORDS, SEEDS.0), simulate::cohort(HOLDOUT, SEEDS.1));
+    let place = |path: &Path, kind: Kind, own: bool| {
+        let force = if own { Force::Asked } else { arguments.force.into() };
+        Output::new(path, kind, force, &Taken::none())
+    };
+    let holds = |path: &Path, text: &str| std::fs::read(path).is_ok_and(|bytes| bytes == text.as_bytes());
+    let encoding = Encoding::of(&schema);
+    // A model of the simulated cohort cost nobody anything.
+    let shown_before = files::read_model(&model_file).is_ok_and(|model| model.predictor.encoding == encoding);
+    let model_place = place(&model_file, Kind::Model, shown_before)?;
+    let scores_place = place(&scores_file, Kind::Predictions, false)?;
+    let mut inputs = Vec::new();
+    for (name, kind, text) in [
+        ("cohort.csv", Kind::Table, learned.csv.as_str()),
+        ("holdout.csv", Kind::Table, unseen.csv.as_str()),
+        ("cohort.schema.toml", Kind::Schema, simulate::SCHEMA),
+        ("holdout.schema.toml", Kind::Schema, simulate::SCHEMA),
+    ] {
+        let path = folder.join(name);
+        inputs.push((place(&path, kind, holds(&path, text))?, text));
+    }
+
     printer
         .progress(&format!("simulating {RECORDS} hospital stays to learn from and {HOLDOUT} to test on …"));
-    let unseen = simulate::cohort(HOLDOUT, SEEDS.1);
-    files::write(&cohort, &simulate::cohort(RECORDS, SEEDS.0).csv)?;
-    files::write(&holdout, &unseen.csv)?;
-    for schema in ["cohort.schema.toml", "holdout.schema.toml"] {
-        files::write(&folder.join(schema), simulate::SCHEMA)?;
+    for (place, text) in inputs {
+        place.write(text.as_bytes())?;
     }
-    let schema = Schema::read(&folder.join("cohort.schema.toml"))?;
 
     printer.progress("training a private ranker …");
     let settings = Settings::default();
@@ -47,16 +67,17 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     let run =
         train::TrainingRun { data: &cohort, schema: &schema, budget, spending: &spending, engine: None };
     let model = run.train(&settings, &mut Journal::none(), printer)?;
-    files::write(&model_file, &model.to_json().map_err(|error| Failure::about(&model_file, &error))?)?;
+    let document = model.to_json().map_err(|error| Failure::about(&model_file, &error))?;
+    model_place.write(document.as_bytes())?;
 
     printer.progress("training the same ranker without privacy, to compare …");
     let ceiling = baseline::train_file(&cohort, &schema, &settings, Baseline::Gd, printer)?;
 
     printer.progress("scoring, evaluating and verifying …");
-    let test = Table::read(&holdout, &Encoding::of(&schema), LabelUse::Read(schema.label()))?;
+    let test = Table::read(&holdout, &encoding, LabelUse::Read(schema.label()))?;
     let scores = model.predictor.scores(&test);
     let lines: Vec<String> = scores.iter().map(ToString::to_string).collect();
-    files::write(&scores_file, &format!("score\n{}\n", lines.join("\n")))?;
+    scores_place.write(format!("score\n{}\n", lines.join("\n")).as_bytes())?;
     let positive = test.positive();
     let private = measure::auc(&scores, &positive).unwrap_or(f64::NAN);
     let baseline = measure::auc(&ceiling.predictor.scores(&test), &positive).unwrap_or(f64::NAN);

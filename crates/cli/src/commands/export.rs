@@ -1,29 +1,32 @@
 use crate::args::{Export, ExportFormat};
 use crate::failure::Failure;
 use crate::files;
+use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_learn::{Predictor, Task};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Export, printer: &Printer) -> Result<ExitCode, Failure> {
+    let beside = || arguments.model.with_extension("onnx");
+    let (format, kind, path) = match arguments.to {
+        ExportFormat::Onnx => ("onnx", Kind::Onnx, Some(arguments.out.clone().unwrap_or_else(beside))),
+        ExportFormat::Json => ("json", Kind::Scoring, arguments.out.clone()),
+    };
+    let reads = Taken::none().and(&arguments.model, Role::Model);
+    let out = path.map(|path| Output::new(&path, kind, Force::Never, &reads)).transpose()?;
     let predictor = files::read_predictor(&arguments.model)?;
-    let (format, bytes, out) = match arguments.to {
-        ExportFormat::Onnx => {
-            let beside = || arguments.model.with_extension("onnx");
-            ("onnx", predictor.to_onnx(), Some(arguments.out.clone().unwrap_or_else(beside)))
-        }
-        ExportFormat::Json => {
-            ("json", format!("{:#}\n", plain(&predictor)).into_bytes(), arguments.out.clone())
-        }
+    let bytes = match arguments.to {
+        ExportFormat::Onnx => predictor.to_onnx(),
+        ExportFormat::Json => format!("{:#}\n", plain(&predictor)).into_bytes(),
     };
     match out {
-        Some(path) => {
-            files::check_writable(&path)?;
-            files::write_bytes(&path, &bytes)?;
+        Some(out) => {
+            let path = out.path().to_owned();
+            out.write(&bytes)?;
             printer.result(&format!("wrote {}", path.display()), &json!({ "out": path, "format": format }));
         }
-        None => Printer::data(&String::from_utf8_lossy(&bytes)),
+        None => printer.data(&String::from_utf8_lossy(&bytes)),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 use super::train::{check_label, find_schema};
 use crate::args::Influence as Arguments;
 use crate::failure::Failure;
-use crate::files;
+use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use pairdp_audit::influence::{Form, Influence, length, relative_error};
 use pairdp_data::{Encoding, LabelUse, Table};
@@ -15,9 +15,8 @@ use std::process::ExitCode;
 const WARNING: &str = "NOT private: derived from records without noise. Keep it inside";
 
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
-    if let Some(path) = &arguments.out {
-        refuse_models(path)?;
-    }
+    let reads = Taken::none().and_table(&arguments.data, arguments.schema.as_deref());
+    let out = arguments.out.as_deref().map(|path| place(path, &reads)).transpose()?;
     let schema = find_schema(&arguments.data, arguments.schema.as_deref())?;
     check_label(Task::Ranking, &schema)?;
     let encoding = Encoding::of(&schema);
@@ -32,12 +31,12 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
     let influence = Influence::fit(problem, &records)?;
     let moved: Vec<f64> =
         (0..records.len()).map(|i| length(&influence.predicted(i, Form::Centred))).collect();
-    if let Some(path) = &arguments.out {
+    if let Some(out) = out {
         let rows: String = moved
             .iter()
             .enumerate()
             .fold(String::new(), |text, (i, moved)| text + &format!("{},{moved}\n", i + 1));
-        files::write(path, &format!("# {WARNING}\nrow,moved\n{rows}"))?;
+        out.write(format!("# {WARNING}\nrow,moved\n{rows}").as_bytes())?;
     }
     let mut order: Vec<usize> = (0..moved.len()).collect();
     order.sort_by(|&a, &b| moved[b].total_cmp(&moved[a]));
@@ -74,14 +73,12 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
 }
 
 /// A file that people may take for a release must not hold influences.
-fn refuse_models(path: &Path) -> Result<(), Failure> {
-    files::check_writable(path)?;
-    let json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-    if json || (path.exists() && files::read_predictor(path).is_ok()) {
+fn place(path: &Path, reads: &Taken) -> Result<Output, Failure> {
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
         return Err(Failure::refused(
             format!("{}: influences are not part of a model", path.display()),
             "name a .csv file of its own",
         ));
     }
-    Ok(())
+    Output::new(path, Kind::Influence, Force::Never, reads)
 }

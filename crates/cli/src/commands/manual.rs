@@ -2,16 +2,17 @@
 
 use crate::args::{Arguments, Completions, Man};
 use crate::failure::Failure;
+use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use clap::CommandFactory as _;
 use serde_json::json;
 use std::process::ExitCode;
 
 #[expect(clippy::unnecessary_wraps, reason = "all commands are alike")]
-pub(crate) fn completions(arguments: &Completions) -> Result<ExitCode, Failure> {
+pub(crate) fn completions(arguments: &Completions, printer: &Printer) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Arguments::command(), "pairdp", &mut script);
-    Printer::data(&String::from_utf8_lossy(&script));
+    printer.data(&String::from_utf8_lossy(&script));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -21,12 +22,19 @@ pub(crate) fn pages(arguments: &Man, printer: &Printer) -> Result<ExitCode, Fail
             let mut page = Vec::new();
             let rendered = clap_mangen::Man::new(Arguments::command()).render(&mut page);
             rendered.map_err(|error| Failure::Failed(format!("the page could not be made: {error}")))?;
-            Printer::data(&String::from_utf8_lossy(&page));
+            printer.data(&String::from_utf8_lossy(&page));
         }
         Some(folder) => {
             let written = |error: std::io::Error| Failure::write(folder, &error);
             std::fs::create_dir_all(folder).map_err(written)?;
-            clap_mangen::generate_to(Arguments::command(), folder).map_err(written)?;
+            let made = tempfile::tempdir().map_err(written)?;
+            clap_mangen::generate_to(Arguments::command(), made.path()).map_err(written)?;
+            for page in std::fs::read_dir(made.path()).map_err(written)? {
+                let page = page.map_err(written)?;
+                let text = std::fs::read(page.path()).map_err(written)?;
+                let place = folder.join(page.file_name());
+                Output::new(&place, Kind::ManualPage, Force::Never, &Taken::none())?.write(&text)?;
+            }
             printer.result(&format!("wrote pages to {}", folder.display()), &json!({ "folder": folder }));
         }
     }

@@ -10,6 +10,9 @@ use std::process::ExitCode;
 pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failure> {
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
     let settings = arguments.tuning.settings();
+    if arguments.features == 0 {
+        return Err(Failure::refused("a record has at least 1 feature, not 0", "count them after encoding"));
+    }
     let (records, features) = (arguments.records, arguments.features);
     if arguments.explain {
         let rows = explain(settings.problem(features)?, records, settings.columns(features), budget);

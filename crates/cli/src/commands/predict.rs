@@ -1,23 +1,28 @@
 use crate::args::Predict;
 use crate::failure::Failure;
 use crate::files;
+use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{LabelKind, LabelUse, Table};
 use pairdp_learn::{Predictor, Task};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Failure> {
+    let reads = Taken::none().and(&arguments.model, Role::Model).and_table(&arguments.data, None);
+    let place = |path: &PathBuf| Output::new(path, Kind::Predictions, Force::Never, &reads);
+    let out = arguments.out.as_ref().map(place).transpose()?;
     let predictor = files::read_predictor(&arguments.model)?;
     let table = printer.reading(&arguments.data, &predictor.encoding, LabelUse::Ignore)?;
     let predictions = Predictions::of(&predictor, &table);
-    match &arguments.out {
+    match out {
         None if printer.json() => printer.result("", &predictions.json()),
-        None => Printer::data(&predictions.csv()),
-        Some(path) => {
-            files::check_writable(path)?;
-            files::write(path, &predictions.csv())?;
+        None => printer.data(&predictions.csv()),
+        Some(out) => {
+            let path = out.path().to_owned();
+            out.write(predictions.csv().as_bytes())?;
             let what = match predictor.task {
                 Task::Ranking => "scores, higher means more likely positive",
                 Task::Classification => "scores and classes",

@@ -3,6 +3,7 @@ use crate::args::Report;
 use crate::commands::evaluate;
 use crate::failure::Failure;
 use crate::files;
+use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use crate::report::{Quality, render};
 use pairdp_data::LabelUse;
@@ -11,7 +12,12 @@ use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Report, printer: &Printer) -> Result<ExitCode, Failure> {
     let out = arguments.out.clone().unwrap_or_else(|| arguments.model.with_extension("html"));
-    files::check_writable(&out)?;
+    let reads = Taken::none().and(&arguments.model, Role::Model);
+    let reads = match &arguments.test {
+        Some(test) => reads.and_table(test, arguments.schema.as_deref()),
+        None => reads,
+    };
+    let place = Output::new(&out, Kind::Page, Force::Never, &reads)?;
     let model = files::read_model(&arguments.model)?;
     let quality = match &arguments.test {
         None => None,
@@ -26,7 +32,7 @@ pub(crate) fn run(arguments: &Report, printer: &Printer) -> Result<ExitCode, Fai
     };
     let page =
         printer.waiting("computing the report", || render(&arguments.model, &model, quality.as_ref()))?;
-    files::write(&out, &page)?;
+    place.write(page.as_bytes())?;
     printer.result(&format!("wrote {}", out.display()), &json!({ "report": out, "test": arguments.test }));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,12 +1,13 @@
 use crate::args::Reproduce;
 use crate::failure::Failure;
-use crate::files;
+use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use crate::report::html;
 use pairdp_reproduce::plot::{dots, short};
 use pairdp_reproduce::{EXPERIMENTS, Experiment, Outcome, Scope, Value, found, run as compute};
 use serde_json::json;
 use std::fmt::{Display, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Reproduce, printer: &Printer) -> Result<ExitCode, Failure> {
@@ -43,8 +44,8 @@ pub(crate) fn run(arguments: &Reproduce, printer: &Printer) -> Result<ExitCode, 
         let about_to = |key: &str| printer.progress(&format!("{}: {key}", experiment.name));
         let outcome = compute(experiment, &scope, &cells, about_to).map_err(|error| refused(&error))?;
         let plot = dots(experiment, &outcome.cells);
-        files::write(&out.join(format!("{}.csv", experiment.name)), &csv(experiment, &outcome))?;
-        files::write(&out.join(format!("{}.svg", experiment.name)), &plot)?;
+        write(&out.join(format!("{}.csv", experiment.name)), Kind::Reruns, &csv(experiment, &outcome))?;
+        write(&out.join(format!("{}.svg", experiment.name)), Kind::Plot, &plot)?;
         sections.push_str(&section(experiment, &outcome, &plot, arguments.quick));
         let (count, kept) = (outcome.cells.len(), outcome.kept);
         let _ = writeln!(text, "{:<18} {count} cells, {kept} of them from an earlier run", experiment.name);
@@ -60,8 +61,9 @@ pub(crate) fn run(arguments: &Reproduce, printer: &Printer) -> Result<ExitCode, 
     }
     let page = out.join("index.html");
     let intro = html::paragraph("Means with one standard error.");
-    files::write(
+    write(
         &page,
+        Kind::Page,
         &html::page(
             "The papers' tables, rerun",
             &format!("<h1>The papers' tables, rerun</h1>\n{intro}{sections}"),
@@ -70,6 +72,10 @@ pub(crate) fn run(arguments: &Reproduce, printer: &Printer) -> Result<ExitCode, 
     let _ = writeln!(text, "wrote {}, and a .csv and .svg file for each beside it", page.display());
     printer.result(&text, &json!({ "experiments": objects, "page": page }));
     Ok(ExitCode::SUCCESS)
+}
+
+fn write(path: &Path, kind: Kind, text: &str) -> Result<(), Failure> {
+    Output::new(path, kind, Force::Never, &Taken::none())?.write(text.as_bytes())
 }
 
 fn refused(error: &impl Display) -> Failure {

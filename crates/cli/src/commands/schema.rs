@@ -1,6 +1,7 @@
 use crate::args::{Schema as Arguments, SchemaCheck, SchemaCommand, SchemaInit};
 use crate::failure::Failure;
 use crate::files;
+use crate::output::{self, Force, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{Column, Encoding, Kind, Label, LabelKind, LabelUse, Missing, Schema, Table, template};
 use serde_json::json;
@@ -17,20 +18,15 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
 
 fn init(arguments: &SchemaInit, printer: &Printer) -> Result<ExitCode, Failure> {
     let out = arguments.out.clone().unwrap_or_else(|| files::schema_beside(&arguments.data));
-    files::check_writable(&out)?;
-    if out.exists() {
-        return Err(Failure::refused(
-            format!("{}: there is a file already", out.display()),
-            "name another with --out, or remove it first",
-        ));
-    }
+    let reads = Taken::none().and(&arguments.data, Role::Table);
+    let place = Output::new(&out, output::Kind::Schema, Force::Never, &reads)?;
     let header = Table::header(&arguments.data)?;
     let mut seen = HashSet::new();
     if let Some(twice) = header.iter().find(|name| !seen.insert(name.as_str())) {
         let (path, column) = (arguments.data.clone(), twice.clone());
         return Err(pairdp_data::DataError::DuplicateColumn { path, column }.into());
     }
-    files::write(&out, &template(header.iter().map(String::as_str)))?;
+    place.write(template(header.iter().map(String::as_str)).as_bytes())?;
     let text = format!(
         "wrote {} from the names of {} columns\n\
          fill in what is publicly known, then: pairdp schema check {}",
@@ -97,6 +93,7 @@ fn label(label: &Label) -> String {
         LabelKind::Binary { positive, negative } => {
             format!("the label: `{positive}` ranks above `{negative}`")
         }
+        LabelKind::OneAgainstOthers { positive } => format!("the label: `{positive}` ranks above all else"),
         LabelKind::Classes(classes) => format!("the label: one of {} classes", classes.len()),
         LabelKind::Range([low, high]) => format!("the label: a number, {low} to {high} mapped to −1 to 1"),
     }

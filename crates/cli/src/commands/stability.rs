@@ -1,18 +1,18 @@
 use crate::args::Stability;
 use crate::failure::Failure;
-use crate::files;
+use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use pairdp_audit::gap::{Gap, gaps};
 use pairdp_audit::plot::{Series, log_log};
 use pairdp_audit::stability::{Cell, Descent, Loss, Method, TableRow, measure, table_one};
 use serde_json::json;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Stability, printer: &Printer) -> Result<ExitCode, Failure> {
-    if let Some(path) = &arguments.plot {
-        files::check_writable(path)?;
-    }
+    let place = |path: &PathBuf| Output::new(path, Kind::Plot, Force::Never, &Taken::none());
+    let plot = arguments.plot.as_ref().map(place).transpose()?;
     let mut cells = Vec::new();
     let mut published = Vec::new();
     for &records in &arguments.records {
@@ -28,9 +28,10 @@ pub(crate) fn run(arguments: &Stability, printer: &Printer) -> Result<ExitCode, 
         }
     }
     let averages = gaps(50, 50)?;
-    if let Some(path) = &arguments.plot {
-        files::write(path, &picture()?)?;
-        printer.progress(&format!("wrote {}", path.display()));
+    if let Some(plot) = plot {
+        let text = format!("wrote {}", plot.path().display());
+        plot.write(picture()?.as_bytes())?;
+        printer.progress(&text);
     }
     let outside = cells.iter().filter(|cell| !cell.within).count();
     let text = format!(

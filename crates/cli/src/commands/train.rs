@@ -4,12 +4,13 @@ use crate::checkpoint::File;
 use crate::engine::Address;
 use crate::failure::Failure;
 use crate::files;
+use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table, table_files, template};
 use pairdp_learn::parts::{Found, describe};
 use pairdp_learn::{Journal, Mechanism, Prepared, PrivateModel, Rows, Settings, Task, fit};
 use pairdp_pairwise::Neighbours;
-use pairdp_units::Budget;
+use pairdp_units::{Budget, shown};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -19,13 +20,13 @@ use std::time::Duration;
 pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Failure> {
     // Everything that can be refused is refused before a record is read.
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
-    files::check_writable(&arguments.out)?;
-    let schema = find_schema(&arguments.data, arguments.schema.as_deref())?;
+    let schema = arguments.schema.as_deref();
+    let reads = Taken::none().and_table(&arguments.data, schema).and_spending(&arguments.spending);
+    let out = Output::new(&arguments.out, Kind::Model, arguments.force.into(), &reads)?;
+    let taken = reads.and(out.path(), Role::Result);
+    let mut file = arguments.checkpoint.as_deref().map(|path| File::lock(path, &taken)).transpose()?;
+    let schema = find_schema(&arguments.data, schema)?;
     let settings = arguments.tuning.settings();
-    if let Some(path) = &arguments.checkpoint {
-        files::check_writable(path)?;
-    }
-    let mut file = arguments.checkpoint.as_deref().map(File::lock).transpose()?;
     let interval = Duration::try_from_secs_f64(arguments.checkpoint_every).map_err(|_| {
         Failure::refused(
             format!("checkpoints every {} seconds are not possible", arguments.checkpoint_every),
@@ -40,7 +41,8 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     let run = TrainingRun { data, schema: &schema, budget, spending, engine };
     let model = run.train(&settings, &mut journal, printer)?;
     let resumed = journal.resumed();
-    files::write(&arguments.out, &model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?)?;
+    let document = model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?;
+    out.write_paid(document.as_bytes())?;
     if let Some(file) = &file {
         file.remove();
     }
@@ -67,15 +69,15 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
             text,
             "noise as printed by {}, who claim ε = {}, δ = {} for it",
             printed.paper.name(),
-            printed.claimed_epsilon,
-            printed.claimed_delta
+            shown::up(printed.claimed_epsilon),
+            shown::up(printed.claimed_delta)
         );
     }
     let _ = write!(
         text,
         "private at ε = {}, δ = {} for {}\nwrote {}; check it with: pairdp verify {}",
-        rounded_up(claim.epsilon),
-        claim.delta,
+        shown::up(claim.epsilon),
+        shown::up(claim.delta),
         model.certificate.protects(),
         arguments.out.display(),
         arguments.out.display(),
@@ -91,12 +93,6 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
-}
-
-/// As typed, or the delivered ε of a printed formula to four digits.
-fn rounded_up(epsilon: f64) -> f64 {
-    let coarse = (epsilon * 1e4).ceil() / 1e4;
-    if (coarse - epsilon).abs() < 1e-12 { epsilon } else { coarse }
 }
 
 /// A table to train on, and who pays; also what the demonstration runs.
@@ -138,7 +134,7 @@ impl TrainingRun<'_> {
             Ok(Purchase { event, sampler_delta, claim: budget, name: mechanism.name() })
         })?;
         journal.paid_as(booking.run());
-        let rows = self.rows(settings.task, &encoding, printer);
+        let rows = self.rows(settings.task, &encoding, cap.is_some(), printer);
         // Where the number of records is secret, too few of them are no error.
         let rows = rows.and_then(|rows| match count(&rows) {
             0 | 1 if cap.is_none() => Err(DataError::TooFewRecords { path: data.to_owned() }.into()),
@@ -162,11 +158,22 @@ impl TrainingRun<'_> {
     }
 
     /// Reads the table, or has an engine read it.
-    fn rows(&self, task: Task, encoding: &Encoding, printer: &Printer) -> Result<Rows, Failure> {
+    fn rows(
+        &self,
+        task: Task,
+        encoding: &Encoding,
+        secret: bool,
+        printer: &Printer,
+    ) -> Result<Rows, Failure> {
         let label = self.schema.label();
         let files = table_files(self.data)?;
         let engine = match (self.engine, files.as_slice()) {
-            (None, [file]) => return Ok(printer.reading(file, encoding, LabelUse::Read(label))?.into()),
+            (None, [file]) => {
+                let table = printer.reading(file, encoding, LabelUse::Read(label));
+                // Where the number of records is secret, the line of a bad one would say how many there are at least.
+                let table = if secret { table.map_err(DataError::without_row)? } else { table? };
+                return Ok(table.into());
+            }
             (None, _) => &Address::Here,
             (Some(engine), _) => engine,
         };

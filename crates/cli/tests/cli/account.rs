@@ -50,3 +50,26 @@ fn bad_questions_are_refused() {
         assert!(run.err.starts_with("error: "), "{}", run.err);
     }
 }
+
+#[test]
+fn issue_18_18_small_budgets_are_shown_as_they_are() {
+    let workplace = Workplace::with_cohort(100);
+    for (epsilon, shown) in
+        [("1e-12", "1e-12"), ("0.30000000001", "0.30001"), ("1e-5", "1e-5"), ("2.5", "2.5")]
+    {
+        let run =
+            workplace.run(&format!("train cohort.csv --epsilon {epsilon} --delta 1e-6 --out {epsilon}.json"));
+        assert_eq!(run.code, 0, "{}", run.err);
+        assert!(run.out.contains(&format!("private at ε = {shown}, δ = 1e-6 for")), "{}", run.out);
+        let run = workplace.run(&format!("account --records 100 --steps 1 --epsilon {epsilon} --delta 1e-6"));
+        assert!(run.out.contains(&format!("gives ε = {shown} at δ = 1e-6")), "{}", run.out);
+    }
+    let create = "budget create stays --ledger c.ledger --epsilon 1 --delta 1e-6 --records 100";
+    assert_eq!(workplace.run(create).code, 0);
+    let pay = "--delta 1e-6 --ledger c.ledger --dataset stays --out paid.json";
+    assert_eq!(workplace.run(&format!("train cohort.csv --epsilon 1e-7 {pay}")).code, 0);
+    let show = workplace.run("budget show --ledger c.ledger");
+    let spent = show.out.lines().find_map(|line| line.trim().strip_prefix("spent    ε = ")).unwrap();
+    let spent: f64 = spent.parse().unwrap();
+    assert!((1e-7..1.1e-7).contains(&spent), "{}", show.out);
+}

@@ -15,7 +15,8 @@ fn workplace(records: usize) -> Workplace {
 }
 
 fn train(workplace: &Workplace, options: &str) -> Run {
-    workplace.run(&format!("train cohort.csv --delta 1e-6 --ledger c.ledger --dataset stays {options}"))
+    workplace
+        .run(&format!("train cohort.csv --delta 1e-6 --ledger c.ledger --dataset stays --force {options}"))
 }
 
 fn balance(workplace: &Workplace) -> Value {
@@ -74,7 +75,7 @@ fn a_model_names_its_run_and_the_history_knows_it() {
         }
     }
     // Without a ledger there is no run to name.
-    workplace.run("train cohort.csv --epsilon 1 --delta 1e-6");
+    workplace.run("train cohort.csv --epsilon 1 --delta 1e-6 --force");
     assert!(!workplace.read("model.json").contains("\"run\""));
 }
 
@@ -288,4 +289,51 @@ fn a_key_can_come_from_a_command() {
     assert_eq!(workplace.run("budget show --ledger c.ledger").code, 1);
     let failed = workplace.run("budget show --ledger c.ledger --key-command false");
     assert_eq!(failed.code, 2, "{}", failed.err);
+}
+
+#[test]
+fn issue_22_5_a_ledger_that_many_make_at_once_is_made_once() {
+    for round in 0..12 {
+        let workplace = Workplace::new();
+        let create = |name: &str| {
+            let command =
+                format!("budget create {name} --ledger c.ledger --epsilon 1 --delta 1e-6 --records 10");
+            std::process::Command::new(env!("CARGO_BIN_EXE_pairdp"))
+                .args(command.split_whitespace())
+                .current_dir(workplace.path(""))
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap()
+        };
+        let children: Vec<_> = (0..8).map(|k| create(&format!("s{k}"))).collect();
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success(), "{round}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let show: Value =
+            serde_json::from_str(&workplace.run("budget show --ledger c.ledger --json").out).unwrap();
+        assert_eq!(show["datasets"].as_array().unwrap().len(), 8);
+        assert_eq!(workplace.files(), ["c.ledger", "c.ledger.key"]);
+    }
+}
+
+/// A key that is not one is never to be written over: it may be all that is left of one.
+#[test]
+fn issue_22_5_nobody_is_told_to_overwrite_a_key() {
+    let workplace = Workplace::new();
+    workplace.write("c.ledger.key", "");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let owner = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(workplace.path("c.ledger.key"), owner).unwrap();
+    }
+    let run = workplace.run("budget create s --ledger c.ledger --epsilon 1 --delta 1e-6 --records 10");
+    assert_eq!(run.code, 1);
+    assert_eq!(
+        run.err,
+        "error: c.ledger.key: a key is 64 hexadecimal digits\n\
+         hint: restore the key from a backup: a ledger opens with no other; a file that no ledger belongs to may be removed\n"
+    );
 }

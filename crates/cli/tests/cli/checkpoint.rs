@@ -112,7 +112,7 @@ fn other_algorithms_survive_kills() {
 #[test]
 fn a_checkpoint_of_another_run_is_refused() {
     let workplace = Workplace::with_cohort(200);
-    workplace.write("run.checkpoint", "{}");
+    workplace.write("run.checkpoint", "{\"format\": \"pairdp-checkpoint/1\"}");
     let budget = "--epsilon 1 --delta 1e-6 --checkpoint run.checkpoint";
     let run = workplace.run(&format!("train cohort.csv {budget}"));
     assert_eq!(run.code, 1, "{}", run.err);

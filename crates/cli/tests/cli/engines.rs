@@ -36,8 +36,9 @@ fn a_folder_is_a_table() {
         for (engine, name) in [("", "here"), ("--engine local:1", "one"), ("--engine local:3", "three")] {
             for task in ["ranking", "metric", "classification"] {
                 let out = format!("{name}-{number}-{task}.json");
-                let command =
-                    format!("train {data} {engine} --task {task} --epsilon 1 --delta 1e-6 --out {out}");
+                let command = format!(
+                    "train {data} {engine} --task {task} --epsilon 1 --delta 1e-6 --force --out {out}"
+                );
                 let run = workplace.run(&command);
                 assert_eq!(run.code, 0, "{command}: {}", run.err);
                 assert_eq!(records(&workplace, &out), 900);
@@ -52,7 +53,7 @@ fn a_folder_is_a_table() {
 fn what_cannot_be_is_refused() {
     let workplace = workplace(300);
     let refused = |arguments: &str, expected: &str| {
-        let run = workplace.run(&format!("train {arguments} --epsilon 1 --delta 1e-6 --out m.json"));
+        let run = workplace.run(&format!("train {arguments} --epsilon 1 --delta 1e-6 --force --out m.json"));
         assert_eq!(run.code, 1, "{}", run.out);
         assert!(run.err.contains(expected), "{}", run.err);
         assert!(!workplace.path("m.json").exists());
@@ -63,7 +64,7 @@ fn what_cannot_be_is_refused() {
     refused("parts --engine local:2 --algorithm noisy-sgd", "one place");
     refused("parts --engine local:2 --loss q-hinge", "one place");
     refused("parts --engine local:2 --max-records 400", "one place");
-    // A part with a bad cell: its file and line, and never its value; nothing is spent.
+    // A part with a bad cell: its file and column, and never its row or value; nothing is spent.
     let create = "budget create stays --ledger c.ledger --epsilon 1 --delta 1e-6 --records 300 --schema parts.schema.toml";
     assert_eq!(workplace.run(create).code, 0);
     let good = workplace.read("parts/1.csv");
@@ -71,7 +72,7 @@ fn what_cannot_be_is_refused() {
     let cells = header.split(',').map(|_| "secret").collect::<Vec<_>>().join(",");
     workplace.write("parts/1.csv", &format!("{good}{cells}\n"));
     for engine in ["", "--engine local:2"] {
-        refused(&format!("parts {engine} --ledger c.ledger --dataset stays"), "1.csv: line");
+        refused(&format!("parts {engine} --ledger c.ledger --dataset stays"), "1.csv: column `age`");
         let run = workplace.run(&format!("train parts {engine} --epsilon 1 --delta 1e-6 --out m.json"));
         assert!(!run.err.contains("secret"), "{}", run.err);
     }
@@ -176,7 +177,7 @@ fn a_lost_driver_is_paid_for_once() {
     assert_eq!(workplace.run(create).code, 0);
     let train = |engine: &str| {
         format!(
-            "train parts {engine} --algorithm noisy-gd --steps 2000 --epsilon 1 --delta 1e-6 --out m.json \
+            "train parts {engine} --algorithm noisy-gd --steps 2000 --epsilon 1 --delta 1e-6 --force --out m.json \
              --ledger c.ledger --dataset stays --checkpoint run.checkpoint --checkpoint-every 0"
         )
     };

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// A cohort whose schema calls it private, and a model trained on it.
 fn private_workplace(options: &str) -> Workplace {
     let workplace = Workplace::with_cohort(600);
-    let run = workplace.run(&format!("train cohort.csv --epsilon 3 --delta 1e-6 {options}"));
+    let run = workplace.run(&format!("train cohort.csv --epsilon 3 --delta 1e-6 --force {options}"));
     assert_eq!(run.code, 0, "{}", run.err);
     let schema = workplace.read("cohort.schema.toml").replace("private = false", "private = true");
     workplace.write("cohort.schema.toml", &schema);

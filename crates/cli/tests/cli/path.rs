@@ -73,8 +73,8 @@ fn every_number_of_a_certificate_is_tied_down() {
         ("--algorithm moments", 12),
         ("--algorithm moments --mechanism laplace", 12),
     ] {
-        let train =
-            workplace.run(&format!("train cohort.csv --epsilon 1 --delta 1e-6 {options} --out model.json"));
+        let train = workplace
+            .run(&format!("train cohort.csv --epsilon 1 --delta 1e-6 {options} --out model.json --force"));
         assert_eq!(train.code, 0, "{}", train.err);
         let model: Value = serde_json::from_str(&workplace.read("model.json")).unwrap();
         let mut paths = Vec::new();
@@ -125,8 +125,10 @@ fn changed(model: &Value, path: &str, factor: f64) -> Value {
 fn two_runs_differ_and_nothing_can_make_them_repeat() {
     let workplace = Workplace::with_cohort(200);
     let parameters = |environment: &[(&str, &str)]| {
-        let run = workplace
-            .run_with("train cohort.csv --epsilon 1 --delta 1e-6 --steps 2 --out model.json", environment);
+        let run = workplace.run_with(
+            "train cohort.csv --epsilon 1 --delta 1e-6 --steps 2 --out model.json --force",
+            environment,
+        );
         assert_eq!(run.code, 0, "{}", run.err);
         let model: Value = serde_json::from_str(&workplace.read("model.json")).unwrap();
         model["predictor"]["parameters"].as_array().unwrap().clone()
@@ -148,7 +150,7 @@ fn two_runs_differ_and_nothing_can_make_them_repeat() {
     }
     // No flag either: the only seed there is belongs to the simulator.
     for flag in ["--seed 1", "--random-state 1", "--deterministic", "--noise-seed 1"] {
-        let run = workplace.run(&format!("train cohort.csv --epsilon 1 --delta 1e-6 {flag}"));
+        let run = workplace.run(&format!("train cohort.csv --epsilon 1 --delta 1e-6 --force {flag}"));
         assert_eq!(run.code, 1);
         assert!(run.err.contains("unexpected argument"), "{}", run.err);
     }

@@ -6,22 +6,23 @@ const SCHEMA: &str = "[label]\ncolumn = 'y'\npositive = 1\nnegative = 0\n\
                       [[column]]\nname = 'a'\nrange = [0, 10]\n\
                       [[column]]\nname = 'b'\ncategories = ['u', 'v']\n";
 const GOOD: &str = "a,b,y\n1,u,0\n2,v,1\n3,u,0\n9,v,1\n";
+const PRECIOUS: &str = "{\"format\": \"pairdp-model/2\"}";
 const BUDGET: &str = "--epsilon 1 --delta 1e-6";
 
 /// Trains on `data` with a model already there, and returns the error after checking that nothing was touched.
 fn refused(data: Option<&str>, arguments: &str) -> String {
     let workplace = Workplace::new();
     workplace.write("t.schema.toml", SCHEMA);
-    workplace.write("model.json", "precious");
+    workplace.write("model.json", PRECIOUS);
     if let Some(data) = data {
         workplace.write("t.csv", data);
     }
     let before = workplace.files();
-    let run = workplace.run(&format!("train t.csv --out model.json {arguments}"));
+    let run = workplace.run(&format!("train t.csv --out model.json --force {arguments}"));
     assert_eq!(run.code, 1, "{arguments}: {}{}", run.out, run.err);
     assert_eq!(run.out, "");
     assert_eq!(workplace.files(), before);
-    assert_eq!(workplace.read("model.json"), "precious");
+    assert_eq!(workplace.read("model.json"), PRECIOUS);
     let lines: Vec<&str> = run.err.lines().collect();
     assert!(lines[0].starts_with("error: "), "{}", run.err);
     assert_eq!(lines.iter().filter(|line| line.starts_with("hint: ")).count(), 1, "{}", run.err);

@@ -14,8 +14,8 @@ fn workplace() -> Workplace {
 
 fn report(workplace: &Workplace, train: &str, test: &str) -> String {
     let delta = if train.contains("laplace") { "0" } else { "1e-6" };
-    let run =
-        workplace.run(&format!("train cohort.csv --epsilon 1 --delta {delta} {train} --out model.json"));
+    let run = workplace
+        .run(&format!("train cohort.csv --epsilon 1 --delta {delta} {train} --out model.json --force"));
     assert_eq!(run.code, 0, "{}", run.err);
     let run = workplace.run(&format!("report model.json {test} -o report.html"));
     assert_eq!(run.code, 0, "{}", run.err);

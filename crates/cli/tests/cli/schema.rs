@@ -20,7 +20,7 @@ fn a_template_comes_from_the_header_alone() {
 
     let again = workplace.run("schema init t.csv");
     assert_eq!(again.code, 1);
-    assert!(again.err.contains("there is a file already"), "{}", again.err);
+    assert!(again.err.contains("there is a schema already"), "{}", again.err);
     assert_eq!(workplace.run("schema init t.csv --out other.toml").code, 0);
     assert_eq!(workplace.read("other.toml"), schema);
 

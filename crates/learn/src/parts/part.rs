@@ -3,7 +3,7 @@
 use super::{Content, Description, PhaseRows, Reply, Request, Run, UNREADABLE, read, written};
 use crate::LearnError;
 use crate::fit::records;
-use pairdp_data::{LabelUse, Table};
+use pairdp_data::{DataError, LabelUse, Table};
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Share, Workspace};
 use pairdp_pairwise::moments::Totals;
@@ -32,12 +32,13 @@ impl Part {
     /// Reads a part that [`describe`](super::describe) described.
     ///
     /// # Errors
-    /// [`LearnError::Data`] with file, line and column, never with a value.
+    /// [`LearnError::Data`] with file and column, never with a value or its row.
     pub fn load(description: &str) -> Result<Self, LearnError> {
         let description: Description =
             serde_json::from_str(description).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
         let Description { paths, encoding, label, .. } = &description;
-        let table = Table::read_files(paths, encoding, LabelUse::Read(label))?;
+        let table =
+            Table::read_files(paths, encoding, LabelUse::Read(label)).map_err(DataError::without_row)?;
         Ok(Self { description, held: Mutex::new(Held::Rows(table)) })
     }
 

@@ -1,6 +1,7 @@
 //! Balances and histories, for people and for machines.
 
 use pairdp_ledger::{Action, Balance, Head, Line, utc};
+use pairdp_units::shown;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -10,16 +11,18 @@ pub(crate) fn balances(balances: &[(String, Balance)], head: Head) -> (String, V
         let facts = &balance.dataset;
         let records = facts.records.map(|n| format!(", {n} records")).unwrap_or_default();
         let left = match balance.left {
-            Some(epsilon) => format!("one more run of up to ε = {epsilon} (Gaussian noise, the same δ)"),
+            Some(epsilon) => {
+                format!("one more run of up to ε = {} (Gaussian noise, the same δ)", shown::down(epsilon))
+            }
             None => "nothing for a run with Gaussian noise at the same δ".into(),
         };
         let _ = writeln!(
             text,
             "{name}\n  granted  ε = {}, δ = {} ({}{records})\n  spent    ε = {}\n  left     {left}\n  runs     {} done, {} open or broken off (spent), {} cancelled (not spent)\n",
-            facts.grant.epsilon,
-            facts.grant.delta,
+            shown::up(facts.grant.epsilon.get()),
+            shown::up(facts.grant.delta.get()),
             facts.adjacency,
-            spent(balance.spent),
+            shown::up(balance.spent),
             balance.committed,
             balance.open,
             balance.cancelled,
@@ -75,9 +78,4 @@ pub(crate) fn export(id: &str, lines: &[Line]) -> Value {
     let entries: Vec<Value> =
         lines.iter().map(|line| json!({ "body": line.body, "hash": line.head.hash_hex() })).collect();
     json!({ "format": "pairdp-ledger-export/1", "id": id, "entries": entries })
-}
-
-/// Rounded up, so that it covers what was spent.
-fn spent(epsilon: f64) -> String {
-    if epsilon.is_finite() { format!("{:.4}", (epsilon * 1e4).ceil() / 1e4) } else { "∞".into() }
 }

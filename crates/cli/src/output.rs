@@ -1,0 +1,395 @@
+//! Files that a command writes.
+//!
+//! A place is taken before anything is read or spent: an [`Output`] can only be made from a path that is none of the command's
+//! inputs, holds nothing that could not be had again, and can be written to. So a run that has paid for a model has somewhere
+//! to put it, and no slip of the keyboard costs anybody a table, a ledger, a schema or a model.
+
+mod draft;
+mod found;
+
+use crate::args::Spending;
+use crate::failure::Failure;
+use crate::files::schema_beside;
+use draft::Draft;
+use found::Found;
+use pairdp_data::table_files;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// What a command writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Model,
+    Baseline,
+    Predictions,
+    Influence,
+    Page,
+    Onnx,
+    Scoring,
+    LedgerExport,
+    Plot,
+    Schema,
+    Table,
+    Reruns,
+    ManualPage,
+    Checkpoint,
+    AuditRuns,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Model | Self::Baseline => "a model",
+            Self::Predictions => "a file of predictions",
+            Self::Influence => "a file of influences",
+            Self::Page => "a page of pairdp",
+            Self::Onnx => "an ONNX file of pairdp",
+            Self::Scoring => "an exported model",
+            Self::LedgerExport => "an exported history",
+            Self::Plot => "a plot",
+            Self::Schema => "a schema",
+            Self::Table | Self::Reruns => "a table",
+            Self::ManualPage => "a manual page",
+            Self::Checkpoint => "a checkpoint",
+            Self::AuditRuns => "a file of audited runs",
+        }
+    }
+
+    /// Whether it is about records and not protected by noise, or for the custodian alone until a run is done.
+    fn for_its_owner(self) -> bool {
+        matches!(self, Self::Baseline | Self::Predictions | Self::Influence | Self::Checkpoint)
+    }
+
+    /// Whether a file of this kind can be had again by running the command again. A model cannot: it cost budget, and its noise
+    /// is never the same twice. A table or a schema may have been somebody's work.
+    fn replaces(self, found: Found) -> bool {
+        match self {
+            Self::Model | Self::Schema | Self::Table => false,
+            _ => found == Found::Kind(self),
+        }
+    }
+}
+
+/// Whether something that cannot be had again may be replaced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Force {
+    /// The command has no way to ask for it.
+    Never,
+    /// `--force` was not given.
+    NotAsked,
+    /// It was.
+    Asked,
+}
+
+impl From<bool> for Force {
+    fn from(asked: bool) -> Self {
+        if asked { Self::Asked } else { Self::NotAsked }
+    }
+}
+
+/// What a command has a file for.
+#[derive(Clone, Copy)]
+pub(crate) enum Role {
+    Table,
+    Schema,
+    Model,
+    Ledger,
+    Result,
+}
+
+impl Role {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Table => "this is the table that the command reads",
+            Self::Schema => "this is the schema that the command reads",
+            Self::Model => "this is the model that the command reads",
+            Self::Ledger => "this belongs to the ledger that the command uses",
+            Self::Result => "the command writes something else there",
+        }
+    }
+}
+
+/// The files that a command reads, and others that it writes.
+#[derive(Default)]
+pub(crate) struct Taken(Vec<(PathBuf, Role)>);
+
+impl Taken {
+    pub(crate) fn none() -> Self {
+        Self::default()
+    }
+
+    /// A file.
+    pub(crate) fn and(mut self, path: impl Into<PathBuf>, role: Role) -> Self {
+        self.0.push((path.into(), role));
+        self
+    }
+
+    /// A table with all its files, and its schema.
+    pub(crate) fn and_table(self, data: &Path, schema: Option<&Path>) -> Self {
+        let schema = schema.map_or_else(|| schema_beside(data), Path::to_owned);
+        // A table that is not there is refused when it is read.
+        let files = table_files(data).unwrap_or_default();
+        let tables =
+            files.into_iter().fold(self.and(data, Role::Table), |taken, file| taken.and(file, Role::Table));
+        tables.and(schema, Role::Schema)
+    }
+
+    /// A ledger with its key and its database's journal.
+    pub(crate) fn and_ledger(mut self, ledger: &Path) -> Self {
+        for ending in ["", ".key", "-journal", "-wal", "-shm"] {
+            let mut name = ledger.as_os_str().to_owned();
+            name.push(ending);
+            self = self.and(name, Role::Ledger);
+        }
+        self
+    }
+
+    /// The ledger that pays, if one does.
+    pub(crate) fn and_spending(self, spending: &Spending) -> Self {
+        match &spending.ledger {
+            Some(ledger) => self.and_ledger(ledger),
+            None => self,
+        }
+    }
+
+    /// Refuses to write to one of them.
+    pub(crate) fn refuse(&self, path: &Path) -> Result<(), Failure> {
+        match self.0.iter().find(|(taken, _)| same(taken, path)) {
+            Some((_, role)) => Err(Failure::refused(
+                format!("{}: {}", path.display(), role.words()),
+                "name another file to write",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A place for a file that is written once, at the end.
+pub(crate) struct Output {
+    path: PathBuf,
+    way: Way,
+}
+
+enum Way {
+    /// Whole or not at all: written beside its place, then put there.
+    Beside(Draft),
+    /// Into a pipe or a device, which stays what it is.
+    Through(File),
+}
+
+impl Output {
+    /// Takes a place.
+    pub(crate) fn new(path: &Path, kind: Kind, force: Force, taken: &Taken) -> Result<Self, Failure> {
+        taken.refuse(path)?;
+        let way = match Place::of(path)? {
+            Place::Node => {
+                let node = File::options().write(true).open(path);
+                Way::Through(node.map_err(|error| Failure::write(path, &error))?)
+            }
+            Place::Regular(place) => {
+                may_replace(path, kind, force)?;
+                draft::sweep(&place);
+                let draft = Draft::for_place(&place, kind.for_its_owner());
+                Way::Beside(draft.map_err(|error| Failure::write(path, &error))?)
+            }
+        };
+        Ok(Self { path: path.to_owned(), way })
+    }
+
+    /// Where it was told to be.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the file.
+    pub(crate) fn write(self, bytes: &[u8]) -> Result<(), Failure> {
+        let Self { path, way } = self;
+        way.write(bytes).map_err(|error| Failure::write(&path, &error))
+    }
+
+    /// Writes what was paid for: if not to its place, then to one where it is not lost.
+    pub(crate) fn write_paid(self, bytes: &[u8]) -> Result<(), Failure> {
+        let Self { path, way } = self;
+        let Err(error) = way.write(bytes) else { return Ok(()) };
+        let message = Failure::not_written(&path, &error);
+        let kept = draft::elsewhere(bytes).map(|path| format!("was kept as {}", path.display()));
+        let kept = kept.unwrap_or_else(|_| {
+            let _ = io::stdout().write_all(bytes);
+            "went to standard output".to_owned()
+        });
+        Err(Failure::Failed(format!("{message}; the model is paid for and {kept}")))
+    }
+}
+
+impl Way {
+    fn write(self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Beside(draft) => draft.put(bytes),
+            Self::Through(mut node) => node.write_all(bytes).and_then(|()| node.flush()),
+        }
+    }
+}
+
+/// A place for a file that is written again and again while a command runs, and read if it is there.
+pub(crate) struct Kept {
+    place: PathBuf,
+    for_its_owner: bool,
+}
+
+impl Kept {
+    pub(crate) fn new(path: &Path, kind: Kind, taken: &Taken) -> Result<Self, Failure> {
+        taken.refuse(path)?;
+        let Place::Regular(place) = Place::of(path)? else {
+            return Err(Failure::refused(
+                format!(
+                    "{}: {} is read again, which a pipe or a device cannot be",
+                    path.display(),
+                    kind.name()
+                ),
+                "name a file",
+            ));
+        };
+        let for_its_owner = kind.for_its_owner();
+        draft::sweep(&place);
+        may_replace(path, kind, Force::Never)?;
+        Draft::for_place(&place, for_its_owner).map_err(|error| Failure::write(path, &error))?;
+        Ok(Self { place, for_its_owner })
+    }
+
+    /// Where it is, with links followed.
+    pub(crate) fn place(&self) -> &Path {
+        &self.place
+    }
+
+    pub(crate) fn save(&self, bytes: &[u8]) -> io::Result<()> {
+        Draft::for_place(&self.place, self.for_its_owner)?.put(bytes)
+    }
+}
+
+/// What a path leads to.
+enum Place {
+    /// A file, or none yet.
+    Regular(PathBuf),
+    /// A pipe or a character device.
+    Node,
+}
+
+impl Place {
+    fn of(path: &Path) -> Result<Self, Failure> {
+        match std::fs::metadata(path) {
+            Ok(there) if there.is_file() => match path.canonicalize() {
+                Ok(place) => Ok(Self::Regular(place)),
+                Err(error) => Err(Failure::write(path, &error)),
+            },
+            Ok(there) if there.is_dir() => {
+                Err(Failure::refused(format!("{}: this is a folder", path.display()), "name a file"))
+            }
+            Ok(there) if is_stream(&there) => Ok(Self::Node),
+            Ok(_) => Err(Failure::refused(
+                format!("{}: this is neither a file nor something to write to", path.display()),
+                "name a file",
+            )),
+            Err(_) if path.is_symlink() => Err(Failure::refused(
+                format!("{}: this link leads nowhere", path.display()),
+                "make the file that it should lead to, or name another",
+            )),
+            Err(_) => {
+                let folder = folder_of(path);
+                if path.file_name().is_none() || !folder.is_dir() {
+                    return Err(Failure::refused(
+                        format!("{}: no such folder", folder.display()),
+                        "create it first",
+                    ));
+                }
+                Ok(Self::Regular(path.to_owned()))
+            }
+        }
+    }
+}
+
+fn may_replace(path: &Path, kind: Kind, force: Force) -> Result<(), Failure> {
+    let found = Found::at(path).map_err(|error| Failure::write(path, &error))?;
+    let shown = path.display();
+    let named = || match found {
+        Found::Kind(other) => format!("{shown}: there is {} already", other.name()),
+        Found::Ledger => format!("{shown}: this is a ledger"),
+        Found::Key => format!("{shown}: this is the key of a ledger"),
+        _ => format!("{shown}: there is a file already, and it is not {}", kind.name()),
+    };
+    match (found, force) {
+        (Found::Nothing, _) => Ok(()),
+        _ if kind.replaces(found) => Ok(()),
+        (Found::Ledger | Found::Key, _) => Err(Failure::refused(named(), "name another file to write")),
+        (Found::Kind(Kind::Model), Force::Asked) if kind == Kind::Model => Ok(()),
+        (Found::Kind(Kind::Schema) | Found::Other, Force::Asked)
+            if matches!(kind, Kind::Table | Kind::Schema) =>
+        {
+            Ok(())
+        }
+        (Found::Kind(Kind::Model), Force::NotAsked) if kind == Kind::Model => Err(Failure::coded(
+            "exists",
+            format!("{shown}: there is a model already, which cost budget"),
+            "name another file with --out, or replace it with --force",
+        )),
+        (Found::Kind(Kind::Schema) | Found::Other, Force::NotAsked)
+            if matches!(kind, Kind::Table | Kind::Schema) =>
+        {
+            Err(Failure::coded(
+                "exists",
+                format!("{shown}: there is a file already"),
+                "name another with --out, or replace it with --force",
+            ))
+        }
+        _ => Err(Failure::coded("exists", named(), "name another file to write, or remove this one first")),
+    }
+}
+
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Whether two paths lead to one file: by links of either kind, or to one that is not there yet.
+fn same(a: &Path, b: &Path) -> bool {
+    let name = |path: &Path| {
+        path.canonicalize()
+            .ok()
+            .or_else(|| Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?)))
+    };
+    let one_file = identity(a).is_some() && identity(a) == identity(b);
+    one_file || name(a).is_some_and(|a| Some(a) == name(b))
+}
+
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let there = std::fs::metadata(path).ok()?;
+    // Everybody may share a terminal or /dev/null.
+    (!is_device(&there)).then(|| (there.dev(), there.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+#[cfg(unix)]
+fn is_device(there: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    there.file_type().is_char_device()
+}
+
+#[cfg(unix)]
+fn is_stream(there: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    there.file_type().is_fifo() || is_device(there)
+}
+
+#[cfg(not(unix))]
+fn is_stream(_: &std::fs::Metadata) -> bool {
+    false
+}

@@ -1,0 +1,147 @@
+//! Files in the making, beside the place they are for.
+//!
+//! A draft is its owner's alone to read until it is put in place, and locked as long as its process lives: whoever makes the
+//! next one in the folder removes those that nobody holds any more.
+
+use super::folder_of;
+use super::found::Found;
+use std::fs::{File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+const PREFIX: &str = ".pairdp-draft-";
+
+/// A file that is not in its place yet. Dropping it removes it.
+pub(super) struct Draft {
+    place: PathBuf,
+    file: NamedTempFile,
+    last: Permissions,
+}
+
+/// What the file will have once it is in its place.
+struct Permissions {
+    #[cfg(unix)]
+    mode: u32,
+    /// Of the file that is replaced.
+    #[cfg(unix)]
+    owner: Option<(u32, u32)>,
+}
+
+impl Draft {
+    /// A file beside `place`, which holds a file or nothing.
+    pub(super) fn for_place(place: &Path, for_its_owner: bool) -> io::Result<Self> {
+        let folder = folder_of(place);
+        loop {
+            let file = new_file(folder, PREFIX, "")?;
+            let last = Permissions::for_place(place, file.as_file(), for_its_owner)?;
+            // Someone who swept between these lines may have it; then there is nothing in it yet.
+            let locked = file.as_file().try_lock();
+            if !matches!(locked, Err(TryLockError::WouldBlock)) && file.path().exists() {
+                return Ok(Self { place: place.to_owned(), file, last });
+            }
+        }
+    }
+
+    /// Fills it and puts it in its place, whole or not at all.
+    pub(super) fn put(mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)?;
+        self.last.apply(self.file.as_file())?;
+        self.file.as_file().sync_all()?;
+        self.file.persist(&self.place).map_err(|error| error.error)?;
+        #[cfg(unix)]
+        File::open(folder_of(&self.place))?.sync_all()?;
+        Ok(())
+    }
+}
+
+/// Keeps bytes in the folder for temporary files, for their owner alone.
+pub(super) fn elsewhere(bytes: &[u8]) -> io::Result<PathBuf> {
+    let mut file = new_file(&std::env::temp_dir(), "pairdp-model-", ".json")?;
+    restrict(file.as_file())?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.into_temp_path().keep().map_err(|error| error.error)
+}
+
+/// Removes what killed runs left, but for whole models: those were paid for.
+pub(super) fn sweep(place: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder_of(place)) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+        if !ours || path.is_symlink() || !path.is_file() {
+            continue;
+        }
+        let Ok(file) = File::open(&path) else { continue };
+        let model = matches!(Found::at(&path), Ok(Found::Kind(super::Kind::Model)) | Err(_));
+        if !model && file.try_lock().is_ok() {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn new_file(folder: &Path, prefix: &str, suffix: &str) -> io::Result<NamedTempFile> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut builder = tempfile::Builder::new();
+    // As any other new file, so that it can be seen what the user's umask leaves of rw-rw-rw-.
+    builder.permissions(std::fs::Permissions::from_mode(0o666));
+    builder.prefix(prefix).suffix(suffix).tempfile_in(folder)
+}
+
+#[cfg(not(unix))]
+fn new_file(folder: &Path, prefix: &str, suffix: &str) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().prefix(prefix).suffix(suffix).tempfile_in(folder)
+}
+
+#[cfg(unix)]
+fn restrict(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
+fn restrict(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
+impl Permissions {
+    /// Those of the file that is replaced, or of a new one; until then nobody else may read the draft.
+    #[cfg(unix)]
+    fn for_place(place: &Path, draft: &File, for_its_owner: bool) -> io::Result<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        let new = draft.metadata()?.mode() & 0o777;
+        restrict(draft)?;
+        Ok(match std::fs::metadata(place) {
+            Ok(there) => Self { mode: there.mode() & 0o777, owner: Some((there.uid(), there.gid())) },
+            Err(_) => Self { mode: if for_its_owner { 0o600 } else { new }, owner: None },
+        })
+    }
+
+    #[cfg(not(unix))]
+    #[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
+    fn for_place(_: &Path, _: &File, _: bool) -> io::Result<Self> {
+        Ok(Self {})
+    }
+
+    #[cfg(unix)]
+    fn apply(&self, file: &File) -> io::Result<()> {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+        let mut mode = self.mode;
+        if let Some((user, group)) = self.owner {
+            let now = file.metadata()?;
+            if (now.uid(), now.gid()) != (user, group) && fchown(file, Some(user), Some(group)).is_err() {
+                // What was for one group is not for another.
+                mode &= 0o707;
+            }
+        }
+        file.set_permissions(std::fs::Permissions::from_mode(mode))
+    }
+
+    #[cfg(not(unix))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Unix")]
+    fn apply(&self, _: &File) -> io::Result<()> {
+        Ok(())
+    }
+}
