@@ -4,7 +4,12 @@ use crate::failure::Failure;
 use pairdp_data::DataError;
 use pairdp_learn::{BaselineModel, ModelError, Predictor, PrivateModel};
 use serde::Deserialize;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+/// No model is longer: the matrix of a metric of ten thousand features has fewer digits.
+const LONGEST: u64 = 1 << 32;
 
 /// Where a table's schema is unless told: `cohort.schema.toml` for `cohort.csv` as for `cohort.csv.gz`, for a folder `cohort` and for
 /// `cohort/*.parquet`.
@@ -54,8 +59,15 @@ fn unreadable(path: &Path, text: &str, error: &ModelError) -> Failure {
 
 /// The text of a file that says it is a model.
 fn read_document(path: &Path) -> Result<String, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| Failure::from(DataError::Io { path: path.to_owned(), source }))?;
+    let unread = |source| Failure::from(DataError::Io { path: path.to_owned(), source });
+    let mut file = File::open(path).map_err(unread)?;
+    // A device may never end: what does not begin like a document is not read on.
+    let mut bytes = Vec::new();
+    (&mut file).take(1).read_to_end(&mut bytes).map_err(unread)?;
+    if bytes == b"{" {
+        file.take(LONGEST).read_to_end(&mut bytes).map_err(unread)?;
+    }
+    let text = String::from_utf8(bytes).unwrap_or_default();
     let format = serde_json::from_str::<Document>(&text).map(|document| document.format).unwrap_or_default();
     if format.starts_with("pairdp-model/") || format.starts_with("pairdp-baseline/") {
         return Ok(text);

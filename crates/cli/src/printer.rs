@@ -29,7 +29,7 @@ impl Printer {
 
     /// The result of a command, for people or for machines.
     pub(crate) fn result(&self, text: &str, object: &Value) {
-        let text = if self.json { object.to_string() } else { text.trim_end().to_owned() };
+        let text = if self.json { object.to_string() } else { visible(text.trim_end()) };
         if (self.json || !self.quiet) && !self.print(&format!("{text}\n")) {
             // It may have been paid for.
             let _ = writeln!(io::stderr(), "{text}");
@@ -64,7 +64,7 @@ impl Printer {
     /// A step of a longer command.
     pub(crate) fn progress(&self, text: &str) {
         if !self.silent() {
-            let _ = writeln!(std::io::stderr(), "{text}");
+            let _ = writeln!(std::io::stderr(), "{}", visible(text));
         }
     }
 
@@ -117,9 +117,37 @@ impl Printer {
             let _ = writeln!(errors, "{}", json!({ "code": code, "error": message, "hint": hint }));
             return;
         }
-        let _ = writeln!(errors, "error: {message}");
+        // A message is one line: a name from a file must not look like the next one.
+        let _ = writeln!(errors, "error: {}", visible(message).replace('\n', "\\n"));
         if let Some(hint) = hint {
-            let _ = writeln!(errors, "hint: {hint}");
+            let _ = writeln!(errors, "hint: {}", visible(hint));
         }
+    }
+}
+
+/// A text whose letters are all that a terminal sees of it: names from files may hold what moves the cursor, changes colours or
+/// turns the direction of writing.
+fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for symbol in text.chars() {
+        let turns = matches!(symbol, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+        if turns || (symbol.is_control() && symbol != '\n') {
+            shown.extend(symbol.escape_unicode());
+        } else {
+            shown.push(symbol);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    #[test]
+    fn issue_22_10_what_a_terminal_would_obey_is_shown() {
+        assert_eq!(visible("ε = 1, δ\nÄrger, 表"), "ε = 1, δ\nÄrger, 表");
+        assert_eq!(visible("\u{1b}[31mred\r\u{7}\u{9b}"), "\\u{1b}[31mred\\u{d}\\u{7}\\u{9b}");
+        assert_eq!(visible("\u{202e}gpj.exe\u{2066}"), "\\u{202e}gpj.exe\\u{2066}");
     }
 }

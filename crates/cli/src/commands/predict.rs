@@ -101,8 +101,34 @@ impl<'a> Predictions<'a> {
 
 /// A cell of a CSV file.
 fn quoted(cell: &str) -> String {
+    // A spreadsheet runs what begins like this, unless it is a number.
+    let runs = cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.trim().parse::<f64>().is_err();
+    if runs {
+        return quoted(&format!("'{cell}"));
+    }
     if cell.contains(['"', ',', '\n', '\r']) {
         return format!("\"{}\"", cell.replace('"', "\"\""));
     }
     cell.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn issue_22_10_no_cell_is_run_by_a_spreadsheet() {
+        for (cell, written) in [
+            ("yes", "yes"),
+            ("-1", "-1"),
+            ("+2.5e3", "+2.5e3"),
+            ("a,b", "\"a,b\""),
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("-cmd|' /C calc'!A0", "'-cmd|' /C calc'!A0"),
+            ("=HYPERLINK(\"a\",1)", "\"'=HYPERLINK(\"\"a\"\",1)\""),
+        ] {
+            assert_eq!(quoted(cell), written);
+        }
+    }
 }

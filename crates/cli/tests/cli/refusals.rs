@@ -166,3 +166,23 @@ fn files_that_are_no_models_are_refused() {
     assert_eq!(workplace.run("verify absent.json").code, 1);
     assert_eq!(workplace.run("").code, 1);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn issue_22_9_files_that_never_end_are_refused() {
+    let workplace = Workplace::new();
+    workplace.write("t.csv", GOOD);
+    for (command, said) in [
+        ("verify /dev/zero", "error: /dev/zero: not a pairdp model\n"),
+        ("predict /dev/urandom t.csv", "error: /dev/urandom: not a pairdp model\n"),
+        ("schema check t.csv --schema /dev/zero", "error: /dev/zero: longer than any schema\n"),
+        (
+            "train t.csv --schema /dev/urandom --epsilon 1 --delta 1e-6",
+            "error: /dev/urandom: not UTF-8 text\n",
+        ),
+    ] {
+        let run = workplace.run(command);
+        assert_eq!(run.code, 1, "{command}: {}", run.err);
+        assert!(run.err.starts_with(said), "{command}: {}", run.err);
+    }
+}

@@ -116,6 +116,27 @@ fn issue_18_16_no_worker_quotes_a_cell_or_names_a_row() {
     }
 }
 
+/// Names from files and from the command line cannot paint the terminal or pretend to be another line.
+#[test]
+fn issue_22_10_names_from_files_do_nothing_to_a_terminal() {
+    let workplace = Workplace::new();
+    let column = "a\u{1b}[31m\u{202e}\u{7}";
+    workplace.write("t.csv", &format!("{column},{column},y\n1,2,3\n"));
+    workplace.write(
+        "t.schema.toml",
+        "[label]\ncolumn = \"y\\nhint: rm\"\npositive = 1\nnegative = 0\n[[column]]\nname = \"a\"\nrange = [0, 1]\n",
+    );
+    for command in
+        ["schema init t.csv --out s.schema.toml", "train t.csv --epsilon 1 --delta 1e-6", "verify \u{1b}[2J"]
+    {
+        let run = workplace.run(command);
+        assert_eq!(run.code, 1, "{}", run.out);
+        let said = run.out + &run.err;
+        assert!(!said.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{said:?}");
+        assert!(!said.contains("\nhint: rm"), "{said}");
+    }
+}
+
 /// The table of refusals is long enough to be called one, and none of them quotes a cell.
 #[test]
 fn issue_18_a_hundred_bad_inputs_have_their_words() {
