@@ -83,7 +83,7 @@ def saved(folder, text):
 
 def ledger(folder, records=20):
     made = Ledger.create(folder / "c.ledger")
-    made.add("stays", epsilon=1.0, delta=1e-6, records=records)
+    made.add("stays", epsilon=1.0, delta=1e-6, records=records, schema=ranker().table_schema(X.shape[1]))
     return made
 
 
@@ -373,6 +373,9 @@ CASES = {
     ),
     'ledger(folder).fit(ranker(), "nobody", X, y)': (
         'the ledger has no data set `nobody`\nhint: `pairdp budget show` lists them; `pairdp budget create nobody` makes one'
+    ),
+    'ledger(folder).fit(ranker(positive_label=7), "stays", X, y)': (
+        '`stays` is read by another schema than this one, and the schema belongs to the data set\nhint: use the schema that was set; nothing was opened or spent. Its owner changes it with `pairdp budget schema stays`, or `Ledger.set_schema` in Python'
     ),
     'ledger(folder, 30).fit(ranker(), "stays", X, y)': (
         "X has 20 records, the ledger says 30 for `stays`; nothing was spent\nhint: name the table's own data set. Parts of a table cannot be booked"

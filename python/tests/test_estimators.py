@@ -363,7 +363,7 @@ def test_issue_18_06_any_number_of_records_fits_where_it_is_secret(name, tmp_pat
                 fitted = clone(estimator).fit(table, labels)
                 assert fitted.verify() and fitted.certificate_["records"] == 8
     ledger = Ledger.create(tmp_path / "l.ledger")
-    ledger.add("stays", epsilon=20.0, delta=1e-4, records=None)
+    ledger.add("stays", epsilon=20.0, delta=1e-4, records=None, schema=estimator.table_schema(2))
     for n in range(3):
         ledger.fit(clone(estimator), "stays", np.zeros((n, 2)), np.zeros(n))
     # A list of no rows has no width: lists are refused whatever their length.

@@ -212,7 +212,7 @@ impl Hint for LedgerError {
                 format!("`pairdp budget grant {name}` changes what it may spend")
             }
             Self::OtherSchema(name) => format!(
-                "use the schema that was set; nothing was opened or spent. Its owner changes it with `pairdp budget schema {name}`"
+                "use the schema that was set; nothing was opened or spent. Its owner changes it with `pairdp budget schema {name}`, or `Ledger.set_schema` in Python"
             ),
             Self::NoSchema(name) => {
                 format!("its owner sets it once: `pairdp budget schema {name} --schema FILE`, or `Ledger.set_schema` in Python")

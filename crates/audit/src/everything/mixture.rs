@@ -47,9 +47,15 @@ impl Mixture {
             / TAU.sqrt()
     }
 
-    /// The weight beyond x.
-    fn above(&self, x: f64) -> f64 {
-        self.parts.iter().map(|(centre, weight)| 0.5 * weight * erfc((x - centre) * FRAC_1_SQRT_2)).sum()
+    /// The weight between two places, each part's from the side on which it is small.
+    fn between(&self, a: f64, b: f64) -> f64 {
+        let tail = |x: f64| 0.5 * erfc(x * FRAC_1_SQRT_2);
+        let one = |centre: f64| match (a - centre, b - centre) {
+            (a, b) if a >= 0.0 => tail(a) - tail(b),
+            (a, b) if b <= 0.0 => tail(-b) - tail(-a),
+            (a, b) => 1.0 - tail(-a) - tail(b),
+        };
+        self.parts.iter().map(|(centre, weight)| weight * one(*centre)).sum()
     }
 
     /// The larger of both directions' ∫ (p − e^ε·q)₊.
@@ -58,8 +64,7 @@ impl Mixture {
         if one > two { one } else { two }
     }
 
-    /// Signs of p − e^ε·q on a grid, their changes by bisection, and the integral between them from tails, each taken from the
-    /// side where it is small.
+    /// Signs of p − e^ε·q on a grid, their changes by bisection, and the integral between them.
     fn exceeds(&self, other: &Self, epsilon: f64) -> f64 {
         let factor = epsilon.exp();
         let positive = |x: f64| self.density(x) > factor * other.density(x);
@@ -89,10 +94,7 @@ impl Mixture {
         if before {
             changes.push(f64::INFINITY);
         }
-        let gain = |a: f64, b: f64| {
-            let between = |mixture: &Self| mixture.above(a) - mixture.above(b);
-            between(self) - factor * between(other)
-        };
+        let gain = |a: f64, b: f64| self.between(a, b) - factor * other.between(a, b);
         changes.chunks_exact(2).map(|ends| gain(ends[0], ends[1])).sum()
     }
 }
@@ -108,6 +110,21 @@ mod tests {
             let [a, b] = [0.0, ratio].map(|centre| Mixture::new(vec![(centre, 1.0)]));
             let (found, exact) = (a.delta(&b, epsilon), gaussian_delta(epsilon, ratio).unwrap());
             assert!((found - exact).abs() <= 1e-7 * exact + 1e-15, "{found:e} for {exact:e}");
+        }
+    }
+
+    /// Far out only tails are left, on either side.
+    #[test]
+    fn tiny_deltas_are_the_same_on_both_sides() {
+        for side in [1.0, -1.0] {
+            let [a, b] = [0.0, side * 0.5].map(|centre| Mixture::new(vec![(centre, 1.0)]));
+            let exact = gaussian_delta(4.0, 0.5).unwrap();
+            assert!(exact < 1e-15, "{exact:e}");
+            assert!(
+                (b.exceeds(&a, 4.0) / exact - 1.0).abs() < 1e-6,
+                "{:e} for {exact:e}",
+                b.exceeds(&a, 4.0)
+            );
         }
     }
 

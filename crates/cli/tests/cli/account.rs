@@ -64,7 +64,7 @@ fn issue_18_18_small_budgets_are_shown_as_they_are() {
         let run = workplace.run(&format!("account --records 100 --steps 1 --epsilon {epsilon} --delta 1e-6"));
         assert!(run.out.contains(&format!("gives ε = {shown} at δ = 1e-6")), "{}", run.out);
     }
-    let create = "budget create stays --ledger c.ledger --epsilon 1 --delta 1e-6 --records 100";
+    let create = "budget create stays --ledger c.ledger --epsilon 1 --delta 1e-6 --records 100 --schema cohort.schema.toml";
     assert_eq!(workplace.run(create).code, 0);
     let pay = "--delta 1e-6 --ledger c.ledger --dataset stays --out paid.json";
     assert_eq!(workplace.run(&format!("train cohort.csv --epsilon 1e-7 {pay}")).code, 0);

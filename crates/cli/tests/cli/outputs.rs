@@ -11,7 +11,7 @@ fn workplace() -> Workplace {
     for command in [
         format!("{TRAIN} --out model.json"),
         "baseline cohort.csv --out baseline.json".to_owned(),
-        "budget create stays --ledger c.ledger --epsilon 9 --delta 1e-5 --records 200".to_owned(),
+        "budget create stays --ledger c.ledger --epsilon 9 --delta 1e-5 --records 200 --schema cohort.schema.toml".to_owned(),
     ] {
         let run = workplace.run(&command);
         assert_eq!(run.code, 0, "{}", run.err);
