@@ -233,9 +233,13 @@ fn ranges(model: &PrivateModel) -> Result<(), String> {
 /// Bins of either sign end at m, m/2, m/4 … m·2⁻²⁵ and 0, m the larger absolute value of the public limits.
 fn bin_edges(found: [f64; 2], [low, high]: [f64; 2]) -> Result<(), String> {
     let most = if low.abs() > high.abs() { low.abs() } else { high.abs() };
-    let is_edge = |value: f64| value == 0.0 || (0..=25).any(|k| value.abs() == most * f64::from(-k).exp2());
+    let edges = (0..=25).map(|k| most * f64::from(-k).exp2()).chain([0.0]);
+    let edges: Vec<u64> = edges.map(f64::to_bits).collect();
+    let known = |value: &f64| {
+        [low, high].map(f64::to_bits).contains(&value.to_bits()) || edges.contains(&value.abs().to_bits())
+    };
     let fits = low < high && low <= found[0] && found[0] < found[1] && found[1] <= high;
-    let at_edges = found.iter().all(|&value| value == low || value == high || is_edge(value));
+    let at_edges = found.iter().all(known);
     if fits && at_edges {
         Ok(())
     } else {

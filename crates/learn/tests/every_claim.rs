@@ -66,9 +66,11 @@ fn issue_18_01_a_cap_can_push_out_a_record_of_another_label() {
     let table = |last_first: bool| {
         let (mut x, mut y) = (vec![-1.0; 99], vec![0.0; 99]);
         if last_first {
-            (x.insert(0, 1.0), y.insert(0, 1.0));
+            x.insert(0, 1.0);
+            y.insert(0, 1.0);
         } else {
-            (x.push(1.0), y.push(0.0));
+            x.push(1.0);
+            y.push(0.0);
         }
         Records::with_targets(x, 1, y, 1.0).unwrap()
     };
