@@ -41,6 +41,7 @@ pub mod gaussian;
 pub mod hidden_state;
 mod moments;
 pub mod pair;
+mod payer;
 mod plan;
 mod pld;
 pub mod profile;
@@ -57,6 +58,7 @@ mod tests;
 pub use account::{Answer, Method, account, delta_for, delta_value, epsilon_for, epsilon_value};
 pub use event::{Adjacency, Event, Release, Sampling};
 pub use hidden_state::{LastIterate, Output};
+pub use payer::{Payer, Price, Unbooked};
 
 use pairdp_units::{Budget, Hint};
 

@@ -6,7 +6,7 @@ use crate::likelihood::Likelihood;
 use crate::neighbours::{Neighbours, extremes, typical};
 use crate::report::{Numbers, Report, report};
 use crate::{AuditError, Family, Run, Table};
-use pairdp_learn::{Curator, Exchange, Journal, Mechanism, Plan, run};
+use pairdp_learn::{Checkpointer, Curator, Exchange, Mechanism, Plan, run};
 use pairdp_noise::Source;
 use pairdp_pairwise::Problem;
 use pairdp_units::Budget;
@@ -131,10 +131,10 @@ impl Audit {
         let records = table.records(self.problem.feature_bound())?;
         let mut curator = Curator::open(records, self.mechanism.clone(), source)?;
         if self.view == View::Model {
-            return Ok(run(&mut curator, &mut Journal::none())?);
+            return Ok(run(&mut curator, &mut Checkpointer::none())?);
         }
         let mut curator = curator.traced();
-        run(&mut curator, &mut Journal::none())?;
+        run(&mut curator, &mut Checkpointer::none())?;
         self.likelihood.numbers(curator.trace())
     }
 

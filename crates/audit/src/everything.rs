@@ -23,7 +23,8 @@ use crate::AuditError;
 use crate::answers::Facts;
 use mixture::Mixture;
 use pairdp_accountant::quadrature::gaussian_delta;
-use pairdp_learn::{Curator, Law, LearnError, Mechanism, Prepared};
+use pairdp_data::Encoding;
+use pairdp_learn::{Curator, Law, LearnError, Mechanism};
 use pairdp_noise::Replay;
 use pairdp_pairwise::{Domain, Objective, Problem};
 use pairdp_units::{Adjacency, Budget};
@@ -69,13 +70,11 @@ pub fn attack(case: &Case, tries: u32, seed: u64) -> Result<Option<Found>, Audit
 /// The same for a share of the noise that there should be: what a wrong constant does.
 fn attack_with(case: &Case, noise: f64, tries: u32, seed: u64) -> Result<Option<Found>, AuditError> {
     let (claim, records) = (case.budget, case.records());
-    let Ok(Prepared { problem, plan, columns, budget, .. }) = case.settings.prepare(records, FEATURES, claim)
-    else {
+    let Ok(spec) = case.settings.prepare(records, &Encoding::unscaled(FEATURES), claim) else {
         return Ok(None);
     };
-    let Ok(mechanism) = Mechanism::calibrate(problem, plan, records, columns, budget) else {
-        return Ok(None);
-    };
+    let (problem, plan, columns, budget) = (spec.problem(), spec.plan(), spec.columns(), spec.budget());
+    let mechanism = spec.mechanism().clone();
     let target =
         Target { facts: Facts::new(problem, plan, mechanism, records), noise, records, claim: budget };
     let mut worst = 0.0;

@@ -20,7 +20,7 @@ use crate::AuditError;
 use crate::confidence::upper_tail;
 use crate::neighbours::Table;
 use crate::report::{FALSE_ALARM, Verdict, check_confidence};
-use pairdp_learn::{Curator, Exchange, Journal, Mechanism, Plan, run};
+use pairdp_learn::{Checkpointer, Curator, Exchange, Mechanism, Plan, run};
 use pairdp_noise::Source;
 use pairdp_pairwise::{Objective, Problem};
 use pairdp_units::Budget;
@@ -102,7 +102,7 @@ pub fn audit<S: Source>(
     let truth: Vec<bool> = (0..canaries).map(|_| coins.next_word() & 1 == 1).collect();
     let table = table(problem, n, &truth);
     let mut curator = Curator::open(table.records(problem.feature_bound())?, mechanism, source)?.traced();
-    run(&mut curator, &mut Journal::none())?;
+    run(&mut curator, &mut Checkpointer::none())?;
     let scores = scores(curator.mechanism(), plan, n, canaries, curator.trace())?;
     let mut surest: Vec<usize> = (0..canaries).collect();
     surest.sort_by(|&a, &b| scores[b].abs().total_cmp(&scores[a].abs()));

@@ -4,7 +4,8 @@
 use pairdp_audit::stability::{Descent, Loss, Method, measure, table_one};
 use pairdp_audit::suite::suite;
 use pairdp_audit::{Audit, AuditError, Pair, Report, Runs, Verdict, View, gap};
-use pairdp_learn::{PlanKind, Prepared, Settings, Task};
+use pairdp_data::Encoding;
+use pairdp_learn::{PlanKind, Settings, Task};
 use pairdp_noise::Replay;
 use pairdp_units::Budget;
 
@@ -12,8 +13,8 @@ const N: usize = 20;
 
 fn audit(settings: &Settings, pair: Pair, view: View) -> Audit {
     let budget = Budget::new(1.0, 1e-3).unwrap();
-    let Prepared { problem, plan, budget, .. } = settings.prepare(N, 1, budget).unwrap();
-    Audit::of_plan(problem, plan, (N, 1), budget, pair, view).unwrap()
+    let spec = settings.prepare(N, &Encoding::unscaled(1), budget).unwrap();
+    Audit::of_plan(spec.problem(), spec.plan(), (N, 1), spec.budget(), pair, view).unwrap()
 }
 
 fn runs(audit: &Audit, count: usize) -> Report {

@@ -7,7 +7,7 @@
 use pairdp_accountant::gaussian;
 use pairdp_audit::neighbours::extremes;
 use pairdp_audit::{Audit, AuditError, Neighbours, Pair, Runs, Verdict, View};
-use pairdp_learn::{Average, Curator, Exchange, Journal, Mechanism, Plan, PlanKind, run};
+use pairdp_learn::{Average, Checkpointer, Curator, Exchange, Mechanism, Plan, PlanKind, run};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::{
     Domain, Labels, MarginLoss, MetricLoss, Objective, Problem, RankingForm, Records, kernel,
@@ -117,7 +117,7 @@ fn a_forgotten_clip_is_caught_in_300_runs() {
         let neighbours = audit.neighbours();
         let table = if first { &neighbours.first } else { &neighbours.second };
         let mut curator = Curator::open(table.records(8.0)?, loud.clone(), fresh(k))?.traced();
-        run(&mut curator, &mut Journal::none())?;
+        run(&mut curator, &mut Checkpointer::none())?;
         audit.look_at(curator.trace())
     };
     assert_eq!(verdict(&audit, 300, forgetful), Verdict::Violated);

@@ -4,7 +4,7 @@
 //! samples is drawn by itself in the same run and subtracted.
 
 use crate::report::{Report, best_seconds};
-use pairdp_learn::{Average, LearnError, Plan, PlanKind, train};
+use pairdp_learn::{Average, Checkpointer, Curator, LearnError, Mechanism, Plan, PlanKind};
 use pairdp_noise::{Replay, Scale, Secure, Source, fill_gaussian};
 use pairdp_pairwise::kernel::{Par, gradient};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
@@ -31,7 +31,8 @@ fn measure(report: &mut Report) -> Result<(), LearnError> {
     let w = vec![0.1; FEATURES];
     let kernel = f64::from(steps) * best_seconds(10, || gradient(problem, &table, &w, Par::Parallel));
     let start = std::time::Instant::now();
-    train(problem, plan, budget, table, Secure::from_os()?)?;
+    let mechanism = Mechanism::calibrate(problem, plan, RECORDS, FEATURES, budget)?;
+    Curator::open(table, mechanism, Secure::from_os()?)?.certified(&mut Checkpointer::none())?;
     let total = start.elapsed().as_secs_f64();
     report.row("noisy-gd/100 gradients", &size, total / kernel, "ratio of times");
 
@@ -40,8 +41,8 @@ fn measure(report: &mut Report) -> Result<(), LearnError> {
     let mut total = f64::INFINITY;
     for _ in 0..3 {
         let table = records()?;
-        let mechanism = pairdp_learn::Mechanism::calibrate(problem, plan, RECORDS, FEATURES, budget)?;
-        let mut curator = pairdp_learn::Curator::open(table, mechanism, Secure::from_os()?)?;
+        let mechanism = Mechanism::calibrate(problem, plan, RECORDS, FEATURES, budget)?;
+        let mut curator = Curator::open(table, mechanism, Secure::from_os()?)?;
         let (mut w, mut out) = (vec![0.0; FEATURES], vec![0.0; FEATURES]);
         let seconds = best_seconds(1, || {
             for _ in 0..steps {

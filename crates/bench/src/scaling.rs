@@ -7,10 +7,9 @@
 
 use crate::report::{Point, Report, cpu_seconds, memory, slopes};
 use anyhow::{Context as _, Result};
-use pairdp_data::Table;
-use pairdp_learn::{Journal, PlanKind, Settings, Task, fit};
+use pairdp_data::{Encoding, Table};
+use pairdp_learn::{PlanKind, Settings, Task, Training};
 use pairdp_noise::{Replay, Source};
-use pairdp_reproduce::sets::as_it_is;
 use pairdp_units::Budget;
 use rayon::prelude::*;
 use serde_json::json;
@@ -66,15 +65,16 @@ fn train(n: usize, d: usize) -> Result<(f64, Option<f64>)> {
         step_size: Some(1.0),
         ..Settings::default()
     };
-    let prepared = settings.prepare(n, d, Budget::new(1.0, 1e-8)?)?;
+    let training =
+        Training { settings, encoding: Encoding::unscaled(d), label: None, budget: Budget::new(1.0, 1e-8)? };
     // Small tables are quickly done and easily disturbed.
     let repeats = (20_000_000 / (n * d)).clamp(1, 20);
     let (mut least, mut most) = (f64::INFINITY, None);
     for _ in 0..repeats {
-        let (table, encoding) = (table(n, d), as_it_is(d)?);
+        let table = table(n, d);
         let held = std::fs::write("/proc/self/clear_refs", "5").ok().and_then(|()| memory("VmRSS:"));
         let start = cpu_seconds();
-        fit(Task::Ranking, prepared.clone(), table, encoding, None, &mut Journal::none())?;
+        training.fit(table)?;
         let seconds = cpu_seconds() - start;
         if seconds < least {
             least = seconds;

@@ -7,11 +7,11 @@
 
 use crate::report::Report;
 use anyhow::{Context, Result};
-use pairdp_data::Table;
-use pairdp_learn::{DomainKind, Journal, PlanKind, Risk, Settings, Task, fit};
+use pairdp_data::{Encoding, Table};
+use pairdp_learn::{DomainKind, PlanKind, Risk, Settings, Task, Training};
 use pairdp_noise::Replay;
 use pairdp_reproduce::ceiling;
-use pairdp_reproduce::sets::{Entry, SETS, as_it_is, part, scaled};
+use pairdp_reproduce::sets::{Entry, SETS, part, scaled};
 use pairdp_reproduce::splits::{identity, mean, plain, quality, shuffled};
 use pairdp_units::Budget;
 use serde_json::json;
@@ -113,9 +113,10 @@ fn cell(
         let (chosen, rest) = (part(table, train), part(table, test));
         for ((_, settings, pure), found) in contenders.iter().zip(&mut found) {
             let budget = Budget::new(epsilon, if *pure { 0.0 } else { delta })?;
-            let prepared = settings.prepare(n, table.columns, budget)?;
             let rows = part(&chosen, &(0..n).collect::<Vec<_>>());
-            let model = fit(task, prepared, rows, as_it_is(table.columns)?, None, &mut Journal::none())?;
+            let encoding = Encoding::unscaled(table.columns);
+            let training = Training { settings: settings.clone(), encoding, label: None, budget };
+            let model = training.fit(rows)?;
             found.push(quality(&model.predictor, &chosen, &rest)?);
         }
         if task == Task::Metric {

@@ -71,6 +71,9 @@ impl Failure {
 
 impl<E: Hint> From<E> for Failure {
     fn from(error: E) -> Self {
+        if error.is_failure() {
+            return Self::Failed(error.to_string());
+        }
         Self::Refused { code: error.code(), message: error.to_string(), hint: error.hint() }
     }
 }

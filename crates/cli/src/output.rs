@@ -135,9 +135,9 @@ impl Taken {
         tables.and(schema, Role::Schema)
     }
 
-    /// A ledger with its key and its database's journal.
+    /// A ledger with its key and its database's checkpointer.
     pub(crate) fn and_ledger(mut self, ledger: &Path) -> Self {
-        for ending in ["", ".key", "-journal", "-wal", "-shm"] {
+        for ending in ["", ".key", "-checkpointer", "-wal", "-shm"] {
             let mut name = ledger.as_os_str().to_owned();
             name.push(ending);
             self = self.and(name, Role::Ledger);

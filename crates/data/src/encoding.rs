@@ -33,6 +33,12 @@ impl Encoding {
         Ok(Self { columns: ranges.into_iter().enumerate().map(column).collect::<Result<_, String>>()? })
     }
 
+    /// Rules for vectors of so many entries that lie within ±1 already.
+    pub fn unscaled(columns: usize) -> Self {
+        let column = |i| ColumnEncoding::new(format!("x{i}"), Kind::Range([-1.0, 1.0]));
+        Self { columns: (0..columns).map(column).collect() }
+    }
+
     /// The same rules with other ranges of the numeric columns, in their order.
     #[must_use]
     pub fn with_ranges(&self, ranges: &[[f64; 2]]) -> Self {

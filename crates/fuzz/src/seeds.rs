@@ -3,7 +3,7 @@
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use pairdp_data::{Encoding, Label, simulate};
-use pairdp_learn::{Plan, PlanKind, Predictor, PrivateModel, Task, train};
+use pairdp_learn::{Checkpointer, Curator, Mechanism, Plan, PlanKind, Predictor, PrivateModel, Task};
 use pairdp_noise::Secure;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_units::Budget;
@@ -131,7 +131,9 @@ fn model_file(kind: PlanKind) -> Result<Vec<u8>, Box<dyn Error>> {
     let budget = Budget::new(1.0, 1e-6)?;
     let plan = Plan::suggested(kind, problem, 4, 2, budget)?;
     let records = Records::with_targets(vec![0.5; 8], 2, vec![1.0, -1.0, 1.0, -1.0], 1.0)?;
-    let (parameters, certificate) = train(problem, plan, budget, records, Secure::from_os()?)?.into_parts();
+    let mechanism = Mechanism::calibrate(problem, plan, 4, 2, budget)?;
+    let curator = Curator::open(records, mechanism, Secure::from_os()?)?;
+    let (parameters, certificate) = curator.certified(&mut Checkpointer::none())?;
     let encoding = Encoding::of_ranges([[0.0, 1.0], [0.0, 2.0]])?;
     let label = Some(Label::binary("y", "1", "0"));
     let predictor =

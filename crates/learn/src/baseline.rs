@@ -3,7 +3,9 @@
 pub use crate::algorithm::phase_result;
 
 use crate::algorithm::{Descent, Pace};
-use crate::{LearnError, Order, Plan};
+use crate::parts::RowLayout;
+use crate::{Average, BaselineModel, LearnError, Order, Plan, PlanKind, Predictor, Settings};
+use pairdp_data::{Encoding, Label, Table};
 use pairdp_pairwise::{Objective, Problem, Records};
 
 /// How to descend without privacy.
@@ -39,4 +41,40 @@ pub fn descend(
     };
     let pace = Pace { problem, steps: plan.steps(), step_size: plan.step_size(), average: plan.average() };
     Ok(descent.run(&pace, records, &vec![0.0; problem.parameters(records.columns())]))
+}
+
+/// Descends without privacy: over all pairs until close to a minimum, or once through the table, unless the settings say
+/// otherwise. The model is not private.
+///
+/// # Errors
+/// [`LearnError`] when settings and table do not fit.
+pub fn fit(
+    method: Baseline,
+    settings: &Settings,
+    table: Table,
+    encoding: Encoding,
+    label: Option<Label>,
+) -> Result<BaselineModel, LearnError> {
+    const FULL_STEPS: u32 = 300;
+    let settings = &Settings { algorithm: Some(PlanKind::NoisyGd), ..settings.clone() };
+    let problem = settings.problem(table.columns)?;
+    let (feature_bound, constant) = (settings.row_bound(table.columns), settings.constant(table.columns));
+    let rows = table.rows;
+    let longest = Plan::longest_step(problem, rows);
+    let (steps, size, average) = match method {
+        Baseline::Gd => (FULL_STEPS, longest, Average::Last),
+        Baseline::Sgd(_) | Baseline::SgdHistory(_) => {
+            (u32::try_from(rows).unwrap_or(u32::MAX), longest / (rows as f64).sqrt(), Average::SecondHalf)
+        }
+    };
+    let plan = Plan::new(
+        PlanKind::NoisyGd,
+        settings.steps.unwrap_or(steps),
+        settings.step_size.unwrap_or(size),
+        settings.average.unwrap_or(average),
+    )?;
+    let records = RowLayout { problem, feature_bound, constant }.records(table)?;
+    let parameters = descend(method, problem, plan, &records)?;
+    let task = settings.task;
+    Ok(BaselineModel::new(Predictor { task, encoding, label, feature_bound, constant, parameters }))
 }

@@ -54,7 +54,7 @@ struct Checkpoint {
 }
 
 /// Saves checkpoints as a run proceeds, not more often than it is told to.
-pub struct Journal<'a> {
+pub struct Checkpointer<'a> {
     store: Option<&'a mut dyn Store>,
     interval: Duration,
     saved: Option<Instant>,
@@ -64,7 +64,7 @@ pub struct Journal<'a> {
     stop: Arc<AtomicBool>,
 }
 
-impl<'a> Journal<'a> {
+impl<'a> Checkpointer<'a> {
     /// Saves nothing.
     pub fn none() -> Self {
         Self {
@@ -190,7 +190,7 @@ impl<'a> Journal<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Average, PlanKind, train_with};
+    use crate::{Average, Mechanism, PlanKind};
     use pairdp_noise::Secure;
     use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
     use pairdp_units::Budget;
@@ -204,10 +204,11 @@ mod tests {
         let run = |stop: bool| {
             let (features, targets) = (vec![0.1, 0.2, -0.3, 0.4], vec![1.0, -1.0, 1.0, -1.0]);
             let records = Records::with_targets(features, 1, targets, 1.0).unwrap();
-            let mut journal = Journal::none().stopped_by(Arc::new(AtomicBool::new(stop)));
-            let outcome =
-                train_with(problem, plan, budget, records, Secure::from_os().unwrap(), &mut journal);
-            (outcome.map(drop), journal.counter().load(Ordering::Relaxed))
+            let mut checkpointer = Checkpointer::none().stopped_by(Arc::new(AtomicBool::new(stop)));
+            let mechanism = Mechanism::calibrate(problem, plan, 4, 1, budget).unwrap();
+            let curator = Curator::open(records, mechanism, Secure::from_os().unwrap()).unwrap();
+            let outcome = curator.certified(&mut checkpointer);
+            (outcome.map(drop), checkpointer.counter().load(Ordering::Relaxed))
         };
         assert!(matches!(run(true), (Err(LearnError::Stopped), 1)));
         assert!(matches!(run(false), (Ok(()), 5)));

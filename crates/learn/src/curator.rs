@@ -5,7 +5,7 @@ use crate::certificate::{GradientRelease, Released};
 use crate::mechanism::{Common, Public, Sampled};
 use crate::order::{below, distinct_pair};
 use crate::parts::Parts;
-use crate::{Certificate, LearnError, Mechanism, PlanKind, packing};
+use crate::{Certificate, Checkpointer, LearnError, Mechanism, PlanKind, packing};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::kernel::{self, Par};
@@ -392,6 +392,18 @@ impl<S: Source<Claim = Claimed>> Curator<S> {
     /// ```
     pub fn close(self) -> Certificate {
         self.statement()
+    }
+
+    /// Runs the mechanism's algorithm to its end and certifies it.
+    ///
+    /// # Errors
+    /// As [`run`](crate::run()).
+    pub fn certified(
+        mut self,
+        checkpointer: &mut Checkpointer<'_>,
+    ) -> Result<(Vec<f64>, Certificate), LearnError> {
+        let parameters = crate::run(&mut self, checkpointer)?;
+        Ok((parameters, self.close()))
     }
 }
 

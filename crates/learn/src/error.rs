@@ -169,6 +169,13 @@ pub enum LearnError {
     },
 }
 
+/// Of a payer that never refuses.
+impl From<std::convert::Infallible> for LearnError {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
 impl Hint for LearnError {
     fn code(&self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ mod tests;
 
 use crate::mechanism::plain_event;
 use crate::{Law, LearnError, Predictor, Task};
-use pairdp_accountant::Event;
+use pairdp_accountant::Price;
 use pairdp_accountant::event::Adjacency;
 use pairdp_data::Table;
 use pairdp_noise::lattice::{self, Lattice};
@@ -99,12 +99,13 @@ impl Evaluation {
         Ok(Self { shares, records, law, ratio, sampler_delta, scale, lattice_bits })
     }
 
-    /// What a ledger is told, and the part of δ that is set aside for the sampler.
+    /// What it costs whoever pays for it.
     ///
     /// # Errors
     /// [`LearnError::Accountant`], which no calibrated evaluation meets.
-    pub fn event(&self) -> Result<(Event, Delta), LearnError> {
-        Ok((plain_event(Adjacency::ReplaceOne, self.law, self.ratio, 1)?, self.sampler_delta))
+    pub fn price(&self, claim: Budget) -> Result<Price, LearnError> {
+        let event = plain_event(Adjacency::ReplaceOne, self.law, self.ratio, 1)?;
+        Ok(Price { event, sampler_delta: self.sampler_delta, claim, label: "evaluate".into() })
     }
 
     /// Scale of the noise on each share.

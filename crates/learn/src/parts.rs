@@ -69,18 +69,18 @@ pub fn describe(
 const UNREADABLE: &str = "a request or reply cannot be read: driver and workers must be of one version";
 
 /// How rows become records.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Form {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RowLayout {
     pub(crate) problem: Problem,
     pub(crate) feature_bound: f64,
     /// Appended to every row, unless it is 0.
     pub(crate) constant: f64,
 }
 
-/// A [`Form`], and the rows of each part when they were counted: files that change meanwhile are noticed.
+/// A [`RowLayout`], and the rows of each part when they were counted: files that change meanwhile are noticed.
 #[derive(Serialize, Deserialize)]
 struct Run {
-    form: Form,
+    layout: RowLayout,
     rows: Vec<u64>,
 }
 
@@ -181,13 +181,13 @@ pub(crate) struct Parts {
 }
 
 /// Parts before it is known what is to be learned.
-pub struct Found {
+pub struct CountedParts {
     ask: Ask,
     count: usize,
     rows: Vec<u64>,
 }
 
-impl Found {
+impl CountedParts {
     /// Asks the parts how many rows they have, which is public.
     ///
     /// # Errors
@@ -211,14 +211,14 @@ impl Found {
         usize::try_from(self.rows.iter().sum::<u64>()).unwrap_or(usize::MAX)
     }
 
-    /// The parts with rows in the form that is learned from.
-    pub(crate) fn formed(self, form: Form, columns: usize) -> Result<Parts, LearnError> {
-        if !parts::can_ask(form.problem) {
+    /// The parts with rows laid out as they are learned from.
+    pub(crate) fn laid_out(self, layout: RowLayout, columns: usize) -> Result<Parts, LearnError> {
+        if !parts::can_ask(layout.problem) {
             return Err(LearnError::OnePlace("the q-hinge loss"));
         }
         let Self { ask, count, rows } = self;
-        let feature_bound = form.problem.feature_bound();
-        let run = Run { form, rows };
+        let feature_bound = layout.problem.feature_bound();
+        let run = Run { layout, rows };
         let text = serde_json::to_string(&run).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
         Ok(Parts { ask, count, run: text, feature_bound, columns, rows: run.rows })
     }

@@ -5,13 +5,11 @@ mod auto;
 
 pub(crate) use auto::clarity;
 
-use crate::literal::{AsPrinted, Paper, as_printed};
-use crate::{Average, Law, LearnError, Order, Plan, PlanKind, Shuffle, Task, Tighten};
-use pairdp_noise::{Secure, Source};
+use crate::literal::Paper;
+use crate::{Average, Law, LearnError, PlanKind, Shuffle, Task};
 use pairdp_pairwise::{
     Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
 };
-use pairdp_units::Budget;
 use pairdp_units::directed::up_by;
 use serde::{Deserialize, Serialize};
 
@@ -129,8 +127,6 @@ pub struct Settings {
     pub order_seed: Option<u64>,
     /// The part of the budget (of μ²) that goes into looking for ranges tighter than the public ones.
     pub range_share: Option<f64>,
-    /// How many features are numbers with a range; all unless said.
-    pub numeric_features: Option<usize>,
     /// The most records, if their number is secret: the guarantee is then for adding or removing one, not for replacing it.
     pub max_records: Option<usize>,
     /// Whose noise.
@@ -163,33 +159,11 @@ impl Default for Settings {
             shuffle: Shuffle::Reshuffled,
             order_seed: None,
             range_share: None,
-            numeric_features: None,
             max_records: None,
             calibration: Calibration::Certified,
             paper: None,
         }
     }
-}
-
-/// What a run needs to know, before any record is read.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Prepared {
-    /// What is minimised.
-    pub problem: Problem,
-    /// The largest norm of a record's features.
-    pub feature_bound: f64,
-    /// What ends every record, so that the last weight is an intercept; 0 for none.
-    pub constant: f64,
-    /// Columns of the records that the curator sees: features and, if gradients need it, the constant.
-    pub columns: usize,
-    /// How.
-    pub plan: Plan,
-    /// What may be spent: what was asked for, or what a printed formula really spends.
-    pub budget: Budget,
-    /// Why this algorithm, if it was left open.
-    pub because: Option<String>,
-    /// The paper's claim, if the noise is a paper's.
-    pub as_printed: Option<AsPrinted>,
 }
 
 impl Settings {
@@ -297,70 +271,5 @@ impl Settings {
     /// Columns of the records for so many features.
     pub fn columns(&self, features: usize) -> usize {
         features + usize::from(self.constant_in_records())
-    }
-
-    /// Problem, plan and budget for a table of public size; if the size is secret, `records` is not looked at.
-    ///
-    /// # Errors
-    /// [`LearnError`], from public facts alone.
-    pub fn prepare(&self, records: usize, features: usize, budget: Budget) -> Result<Prepared, LearnError> {
-        let records = self.max_records.unwrap_or(records);
-        let (settings, because) = self.resolved(records, features, budget)?;
-        let algorithm = settings.algorithm.unwrap_or(PlanKind::NoisyGd);
-        let (problem, columns) = (settings.problem(features)?, settings.columns(features));
-        let (feature_bound, constant) = (settings.row_bound(features), settings.constant(features));
-        let suggested = Plan::suggested(algorithm, problem, records, columns, budget)?;
-        let steps = self.steps.unwrap_or(suggested.steps());
-        let mut plan = Plan::new(
-            algorithm,
-            steps,
-            self.step_size.unwrap_or(suggested.step_size()),
-            self.average.unwrap_or(suggested.average()),
-        )?;
-        let law = match self.mechanism {
-            Some(law) => law,
-            // Whose ratios compose with those of the counts.
-            None if self.range_share.is_some() => Law::Gaussian,
-            None if algorithm == PlanKind::NoisyGd => {
-                Law::quietest(budget, f64::from(steps), crate::packing::coordinates(problem, columns))?
-            }
-            None => suggested.law(),
-        };
-        if algorithm.has_order() {
-            let seed = match self.order_seed {
-                Some(seed) => seed,
-                // 53 bits, so that every reader of JSON reads the same number.
-                None => Secure::from_os()?.next_word() >> 11,
-            };
-            plan = plan.with_order(Order { shuffle: self.shuffle, seed });
-        }
-        if let Some(pairs) = self.expected_pairs {
-            plan = plan.with_expected_pairs(pairs)?;
-        }
-        if let Some(share) = self.range_share {
-            if self.calibration == Calibration::Literal {
-                return Err(LearnError::NoProof("tighter ranges with a paper's noise"));
-            }
-            let columns = self.numeric_features.unwrap_or(features);
-            plan = plan.with_tighter_ranges(Tighten { share, columns })?;
-        }
-        let prepared = Prepared {
-            problem,
-            feature_bound,
-            constant,
-            columns,
-            plan: plan.with_law(law),
-            budget,
-            because,
-            as_printed: None,
-        };
-        if self.calibration == Calibration::Certified {
-            return Ok(prepared);
-        }
-        if algorithm == PlanKind::NoisyGd {
-            plan = plan.with_constant_noise();
-        }
-        let (printed, budget) = as_printed(problem, plan, records, columns, budget, self.paper)?;
-        Ok(Prepared { plan, budget, as_printed: Some(printed), ..prepared })
     }
 }

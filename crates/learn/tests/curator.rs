@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use pairdp_learn::{Average, Curator, Journal, LearnError, Mechanism, Plan, PlanKind, Released, run, train};
+use pairdp_learn::{Average, Checkpointer, Curator, LearnError, Mechanism, Plan, PlanKind, Released, run};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
@@ -119,12 +119,19 @@ fn noise_follows_the_slope_at_the_public_iterate() {
     assert!((early * 1000.0 * 0.23670 / 10.0_f64.sqrt() - 1.0).abs() < 1e-3, "{early}");
 }
 
+/// What training with noise from a seed ends at.
+fn parameters(plan: Plan, budget: Budget, records: Records, seed: u64) -> Vec<f64> {
+    let mechanism = Mechanism::calibrate(problem(), plan, records.len(), 2, budget).unwrap();
+    let mut curator = Curator::open(records, mechanism, Replay::from_seed(seed)).unwrap();
+    run(&mut curator, &mut Checkpointer::none()).unwrap()
+}
+
 #[test]
 fn replayed_noise_repeats() {
     let plan = Plan::new(PlanKind::NoisyGd, 4, 2.0, Average::Last).unwrap();
-    let run = |seed| train(problem(), plan, budget(), records(40), Replay::from_seed(seed)).unwrap();
-    assert_eq!(run(5).parameters(), run(5).parameters());
-    assert_ne!(run(5).parameters(), run(6).parameters());
+    let run = |seed| parameters(plan, budget(), records(40), seed);
+    assert_eq!(run(5), run(5));
+    assert_ne!(run(5), run(6));
 }
 
 #[test]
@@ -134,12 +141,8 @@ fn without_noise_worth_mentioning_training_ranks_perfectly() {
     let records = Records::new(features, 2, positive, 1.0).unwrap();
     let generous = Budget::new(50.0, 1e-3).unwrap();
     let plan = Plan::new(PlanKind::NoisyGd, 20, 4.0, Average::SecondHalf).unwrap();
-    let trained = train(problem(), plan, generous, records, Replay::from_seed(1)).unwrap();
-    assert!(
-        trained.parameters()[0] > 1.0 && trained.parameters()[1].abs() < 0.3,
-        "{:?}",
-        trained.parameters()
-    );
+    let found = parameters(plan, generous, records, 1);
+    assert!(found[0] > 1.0 && found[1].abs() < 0.3, "{found:?}");
 }
 
 /// A trace holds what was returned, in order, and keeping one changes nothing.
@@ -150,10 +153,8 @@ fn a_trace_is_what_was_released() {
         let mechanism = Mechanism::calibrate(problem(), plan, 30, 2, budget()).unwrap();
         let open = || Curator::open(records(30), mechanism.clone(), Replay::from_seed(5)).unwrap();
         let (mut plain, mut traced) = (open(), open().traced());
-        let parameters = run(&mut plain, &mut Journal::none()).unwrap();
-        assert_eq!(parameters, run(&mut traced, &mut Journal::none()).unwrap());
-        let trained = train(problem(), plan, budget(), records(30), Replay::from_seed(5)).unwrap();
-        assert_eq!(parameters, trained.parameters());
+        let parameters = run(&mut plain, &mut Checkpointer::none()).unwrap();
+        assert_eq!(parameters, run(&mut traced, &mut Checkpointer::none()).unwrap());
         assert!(plain.trace().is_empty());
         assert_eq!(traced.trace().len(), traced.made() as usize, "{}", algorithm.name());
     }

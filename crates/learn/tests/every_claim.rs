@@ -5,8 +5,8 @@
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::{
-    Average, Curator, DomainKind, Journal, LearnError, LossKind, Mechanism, Plan, PlanKind, PrivateModel,
-    Settings, Task, Verdict, fit, verify,
+    Average, Curator, DomainKind, LearnError, LossKind, Mechanism, Plan, PlanKind, PrivateModel, Settings,
+    Task, Training, Verdict, verify,
 };
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::{self, Par};
@@ -37,8 +37,7 @@ fn model(settings: &Settings, records: usize) -> PrivateModel {
     let label =
         |i: usize| if settings.task == Task::Metric { (i % 2) as f64 } else { (i % 2) as f64 * 2.0 - 1.0 };
     let table = Table { features, columns: 1, targets: (0..records).map(label).collect(), rows: records };
-    let prepared = settings.prepare(records, 1, budget()).unwrap();
-    fit(settings.task, prepared, table, encoding, None, &mut Journal::none()).unwrap()
+    Training { settings: settings.clone(), encoding, label: None, budget: budget() }.fit(table).unwrap()
 }
 
 fn failures(verdict: &Verdict) -> Vec<(&'static str, String)> {
@@ -87,7 +86,10 @@ fn issue_18_01_a_cap_can_push_out_a_record_of_another_label() {
     assert!(gaussian_delta(1.0, apart / sensitivity * ratio).unwrap() <= 1e-6 * (1.0 + 1e-6));
     // Labels that everybody knows have a number that everybody knows: the two do not go together.
     let both = Settings { public_labels: true, max_records: Some(100), ..metric(LossKind::Logistic) };
-    assert!(matches!(both.prepare(0, 1, budget()), Err(LearnError::PublicLabelsOfSecretSize)));
+    assert!(matches!(
+        both.prepare(0, &Encoding::unscaled(1), budget()),
+        Err(LearnError::PublicLabelsOfSecretSize)
+    ));
     let plan = Plan::new(PlanKind::NoisyGd, 1, 1.0, Average::Last).unwrap();
     let by_hand = problem.with_labels(Labels::Public).with_neighbours(Neighbours::AddRemoveOne { most: 100 });
     let calibrated = Mechanism::calibrate(by_hand, plan, 0, 1, budget());
@@ -145,7 +147,7 @@ fn issue_18_03_public_labels_have_an_adjacency_of_their_own() {
     // Where labels make no difference to the noise, the guarantee covers them: nothing is to be had from giving them up.
     for task in [Task::Ranking, Task::Classification, Task::Regression] {
         let settings = Settings { task, public_labels: true, ..Settings::default() };
-        let refused = settings.prepare(100, 2, budget());
+        let refused = settings.prepare(100, &Encoding::unscaled(2), budget());
         assert!(matches!(refused, Err(LearnError::LabelsMakeNoDifference(_))), "{}", task.name());
     }
 }
@@ -185,8 +187,7 @@ fn issue_18_07_a_secret_number_is_not_called_a_number_of_records() {
 #[test]
 fn issue_18_08_the_hinge_of_metrics_needs_a_public_number_of_records() {
     let capped = |loss| Settings { max_records: Some(60), ..metric(loss) };
-    let prepared = capped(LossKind::Hinge).prepare(0, 1, budget()).unwrap();
-    let refused = Mechanism::calibrate(prepared.problem, prepared.plan, 0, prepared.columns, budget());
+    let refused = capped(LossKind::Hinge).prepare(0, &Encoding::unscaled(1), budget());
     assert!(matches!(refused, Err(LearnError::SecretSize(_))));
     // A smooth slope moves with its distance, by no more than is counted.
     let logistic = model(&capped(LossKind::Logistic), 40);
@@ -215,7 +216,7 @@ fn issue_18_09_bounds_that_rounding_is_not_proved_for_are_refused() {
             algorithm: Some(PlanKind::Moments),
             ..Settings::default()
         };
-        assert!(settings.prepare(100, 2, budget()).is_err(), "{bound}");
+        assert!(settings.prepare(100, &Encoding::unscaled(2), budget()).is_err(), "{bound}");
         let weights = pairdp_pairwise::moments::Weights { mean: 0.25, second: 0.3 };
         assert!(pairdp_pairwise::moments::sensitivity(weights, bound, 100).is_err(), "{bound}");
     }
@@ -235,10 +236,8 @@ fn issue_18_11_descents_whose_scores_would_be_cut_off_are_refused() {
         step_size: Some(4.9478e13),
         ..Settings::default()
     };
-    let calibrated = |settings: &Settings| {
-        let prepared = settings.prepare(100, 1, Budget::new(20.0, 1e-6).unwrap())?;
-        Mechanism::calibrate(prepared.problem, prepared.plan, 100, prepared.columns, prepared.budget)
-    };
+    let calibrated =
+        |settings: &Settings| settings.prepare(100, &Encoding::unscaled(1), Budget::new(20.0, 1e-6).unwrap());
     assert!(matches!(calibrated(&settings(1e17)), Err(LearnError::NoProof(_))));
     let edge = 2.0_f64.powi(40);
     assert!(calibrated(&settings(edge * 0.999)).is_ok());

@@ -3,11 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use pairdp_accountant::Unbooked;
 use pairdp_data::{Encoding, LabelUse, Schema, Table};
-use pairdp_learn::parts::{Ask, Found, Part, describe, merge};
+use pairdp_learn::parts::{Ask, CountedParts, Part, describe, merge};
 use pairdp_learn::{
-    Journal, LearnError, LossKind, PlanKind, Prepared, PrivateModel, Risk, Rows, Settings, Store, Task, fit,
-    rehearse, verify,
+    Checkpointer, LearnError, LossKind, PlanKind, PrivateModel, Risk, Rows, Settings, Store, Task, Training,
+    verify,
 };
 use pairdp_noise::{Replay, Source};
 use pairdp_units::{Budget, Hint};
@@ -81,8 +82,20 @@ fn settings(task: Task, algorithm: PlanKind, loss: Option<LossKind>) -> Settings
     Settings { task, algorithm: Some(algorithm), loss, steps, order_seed: Some(5), ..Settings::default() }
 }
 
-fn prepared(settings: &Settings, encoding: &Encoding) -> Prepared {
-    settings.prepare(ROWS, encoding.dimension(), Budget::new(1.0, 1e-6).unwrap()).unwrap()
+fn training(settings: &Settings, encoding: &Encoding) -> Training {
+    let (settings, encoding) = (settings.clone(), encoding.clone());
+    Training { settings, encoding, label: None, budget: Budget::new(1.0, 1e-6).unwrap() }
+}
+
+/// The parameters with noise from a seed.
+fn rehearse(
+    training: &Training,
+    rows: impl Into<Rows>,
+    seed: u64,
+    checkpointer: &mut Checkpointer<'_>,
+) -> Result<Vec<f64>, LearnError> {
+    let run = training.open(&mut Unbooked, checkpointer, || Ok::<_, LearnError>(rows.into()))?;
+    run.rehearse(seed, checkpointer)
 }
 
 /// What goes wrong: in one of so many questions a worker dies and its part is loaded again, in as many a reply is lost.
@@ -128,9 +141,9 @@ fn calm() -> Faults {
     Faults { random: Replay::from_seed(1), one_in: 0, injected: Arc::default() }
 }
 
-fn found(task: Task, schema: &Schema, files: &Files, faults: Faults) -> Found {
+fn found(task: Task, schema: &Schema, files: &Files, faults: Faults) -> CountedParts {
     let texts = describe(task, &files.paths, &Encoding::of(schema), schema.label(), 3).unwrap();
-    Found::count(engine(texts, faults)).unwrap()
+    CountedParts::count(engine(texts, faults)).unwrap()
 }
 
 fn table(schema: &Schema) -> impl Fn(Task) -> Table {
@@ -164,8 +177,8 @@ fn parts_give_the_model_of_the_whole_table() {
     for settings in all {
         let (task, schema) = (settings.task, schema(settings.task));
         let encoding = Encoding::of(&schema);
-        let prepared = prepared(&settings, &encoding);
-        let run = |rows: Rows| rehearse(&prepared, rows, &encoding, 3, &mut Journal::none()).unwrap();
+        let training = training(&settings, &encoding);
+        let run = |rows: Rows| rehearse(&training, rows, 3, &mut Checkpointer::none()).unwrap();
         let expected = run(table(&schema)(task).into());
         assert!(expected.iter().any(|value| *value != 0.0));
         for count in [1, 2, 9] {
@@ -183,19 +196,17 @@ fn failures_and_retries_change_nothing() {
         let settings = settings(Task::Ranking, algorithm, None);
         let (schema, divided) = (schema(Task::Ranking), files(Task::Ranking, 9));
         let encoding = Encoding::of(&schema);
-        let prepared = prepared(&settings, &encoding);
+        let training = training(&settings, &encoding);
         let injected = Arc::new(AtomicUsize::new(0));
         let faults = || Faults { random: Replay::from_seed(9), one_in: 2, injected: Arc::clone(&injected) };
         let counted = |rows: Rows| {
-            let mut journal = Journal::none();
-            let parameters = rehearse(&prepared, rows, &encoding, 8, &mut journal).unwrap();
-            (parameters, journal.counter().load(Ordering::Relaxed))
+            let mut checkpointer = Checkpointer::none();
+            let parameters = rehearse(&training, rows, 8, &mut checkpointer).unwrap();
+            (parameters, checkpointer.counter().load(Ordering::Relaxed))
         };
         let parts = || found(Task::Ranking, &schema, &divided, faults());
         assert_eq!(counted(parts().into()), counted(table(&schema)(Task::Ranking).into()));
-        let certified = |rows: Rows| -> PrivateModel {
-            fit(Task::Ranking, prepared.clone(), rows, encoding.clone(), None, &mut Journal::none()).unwrap()
-        };
+        let certified = |rows: Rows| -> PrivateModel { training.fit(rows).unwrap() };
         let (whole, divided) = (certified(table(&schema)(Task::Ranking).into()), certified(parts().into()));
         assert!(injected.load(Ordering::Relaxed) >= 200, "{}", injected.load(Ordering::Relaxed));
         let failed: Vec<_> =
@@ -233,12 +244,12 @@ fn a_lost_driver_goes_on_and_repeats_no_release() {
     let settings = Settings { steps: Some(12), ..settings(Task::Ranking, PlanKind::NoisyGd, None) };
     let schema = schema(Task::Ranking);
     let encoding = Encoding::of(&schema);
-    let prepared = prepared(&settings, &encoding);
+    let training = training(&settings, &encoding);
     let text = Arc::new(Mutex::new(None));
     let asked = Arc::new(AtomicUsize::new(0));
     let run = |saves: usize, count: usize| {
         let mut store = Memory { text: Arc::clone(&text), saves };
-        let mut journal = Journal::to(&mut store, Duration::ZERO);
+        let mut checkpointer = Checkpointer::to(&mut store, Duration::ZERO);
         let mut ask = engine(
             describe(Task::Ranking, &files(Task::Ranking, count).paths.clone(), &encoding, schema.label(), 1)
                 .unwrap_or_default(),
@@ -249,9 +260,9 @@ fn a_lost_driver_goes_on_and_repeats_no_release() {
             asked.fetch_add(1, Ordering::Relaxed);
             ask(request)
         });
-        let found = Found::count(counted).unwrap();
-        let outcome = rehearse(&prepared, found, &encoding, 8, &mut journal);
-        (outcome.map(drop), journal.resumed())
+        let found = CountedParts::count(counted).unwrap();
+        let outcome = rehearse(&training, found, 8, &mut checkpointer);
+        (outcome.map(drop), checkpointer.resumed())
     };
     assert!(matches!(run(5, 3), (Err(LearnError::Store(_)), 0)));
     // Divided otherwise, on another cluster: the checkpoint knows nothing of parts.
@@ -267,9 +278,9 @@ fn what_needs_the_table_in_one_place_is_refused() {
     let encoding = Encoding::of(&schema);
     let files = files(Task::Ranking, 2);
     let refused = |settings: Settings| {
-        let prepared = prepared(&settings, &encoding);
+        let training = training(&settings, &encoding);
         let found = found(Task::Ranking, &schema, &files, calm());
-        let error = rehearse(&prepared, found, &encoding, 8, &mut Journal::none()).unwrap_err();
+        let error = rehearse(&training, found, 8, &mut Checkpointer::none()).unwrap_err();
         assert!(matches!(error, LearnError::OnePlace(_)), "{error}");
         assert!(error.hint().is_some());
     };
@@ -282,7 +293,7 @@ fn what_needs_the_table_in_one_place_is_refused() {
     assert!(matches!(describe(Task::Ranking, &[], &encoding, schema.label(), 1), Err(LearnError::NoParts)));
 }
 
-/// A part that cannot be read is refused with file and line, and never with a value.
+/// A part that cannot be read is refused with file and column, and never with a row or a value.
 #[test]
 fn a_bad_part_is_refused_by_its_form() {
     let schema = schema(Task::Ranking);
@@ -290,7 +301,7 @@ fn a_bad_part_is_refused_by_its_form() {
     std::fs::write(&files.paths[1], "a,b,c,y\n0.5,1,u,1\n0.5,secret,u,1\n").unwrap();
     let texts = describe(Task::Ranking, &files.paths, &Encoding::of(&schema), schema.label(), 1).unwrap();
     let error = Part::load(&texts[1]).err().unwrap().to_string();
-    assert!(error.contains("line 3") && !error.contains("secret"), "{error}");
+    assert!(error.ends_with("part-001.csv: column `b`: not a number"), "{error}");
     assert!(matches!(Part::load("{}"), Err(LearnError::Engine(_))));
     let part = Part::load(&texts[0]).unwrap();
     assert!(matches!(part.answer(b"\xff\xff"), Err(LearnError::Engine(_))));
@@ -302,7 +313,7 @@ fn a_bad_part_is_refused_by_its_form() {
 fn engines_that_miscount_are_refused() {
     let schema = schema(Task::Ranking);
     let encoding = Encoding::of(&schema);
-    let prepared = prepared(&settings(Task::Ranking, PlanKind::NoisyGd, None), &encoding);
+    let training = training(&settings(Task::Ranking, PlanKind::NoisyGd, None), &encoding);
     for fault in ["twice", "forgets", "changed"] {
         let divided = files(Task::Ranking, 3);
         let texts = describe(Task::Ranking, &divided.paths, &encoding, schema.label(), 1).unwrap();
@@ -329,10 +340,10 @@ fn engines_that_miscount_are_refused() {
             let first = replies.next().unwrap()?;
             replies.try_fold(first, |merged, reply| merge(&merged, &reply?).map_err(|e| e.to_string()))
         });
-        let mut journal = Journal::none();
-        let found = Found::count(ask).unwrap();
-        let error = rehearse(&prepared, found, &encoding, 8, &mut journal).unwrap_err();
+        let mut checkpointer = Checkpointer::none();
+        let found = CountedParts::count(ask).unwrap();
+        let error = rehearse(&training, found, 8, &mut checkpointer).unwrap_err();
         assert!(matches!(error, LearnError::Engine(_)), "{fault}: {error}");
-        assert_eq!(journal.counter().load(Ordering::Relaxed), 1, "{fault}");
+        assert_eq!(checkpointer.counter().load(Ordering::Relaxed), 1, "{fault}");
     }
 }

@@ -3,25 +3,23 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{Journal, PlanKind, Prepared, PrivateModel, Risk, Settings, Task, fit};
+use pairdp_learn::{PlanKind, PrivateModel, Risk, Settings, Task, Training, TrainingSpec};
 use pairdp_pairwise::Domain;
 use pairdp_units::Budget;
 
 const D: usize = 12;
 
-fn prepared(settings: &Settings, records: usize, delta: f64) -> Prepared {
-    settings.prepare(records, D, Budget::new(1.0, delta).unwrap()).unwrap()
+fn prepared(settings: &Settings, records: usize, delta: f64) -> TrainingSpec {
+    settings.prepare(records, &Encoding::unscaled(D), Budget::new(1.0, delta).unwrap()).unwrap()
 }
 
 /// A table of public size whose cells all come from `cell`.
 fn model(settings: &Settings, records: usize, cell: impl Fn(usize) -> f64) -> PrivateModel {
-    // Before there is a table there is a plan.
-    let prepared = prepared(settings, records, 1e-6);
     let features = (0..records * D).map(&cell).collect();
     let targets = (0..records).map(|i| if cell(i * 7 + 3) > 0.0 { 1.0 } else { -1.0 }).collect();
     let table = Table { features, columns: D, targets, rows: records };
-    let encoding = Encoding::of_ranges([[-1.0, 1.0]; D]).unwrap();
-    fit(settings.task, prepared, table, encoding, None, &mut Journal::none()).unwrap()
+    let (settings, encoding) = (settings.clone(), Encoding::unscaled(D));
+    Training { settings, encoding, label: None, budget: Budget::new(1.0, 1e-6).unwrap() }.fit(table).unwrap()
 }
 
 #[test]
@@ -44,22 +42,22 @@ fn tables_of_one_size_get_one_plan_whatever_they_hold() {
 fn the_choice_follows_public_facts_and_says_why() {
     let auto = |positive_rate| Settings { positive_rate, ..Settings::default() };
     let small = prepared(&auto(Some(0.4)), 500, 1e-6);
-    assert_eq!(small.plan.algorithm(), PlanKind::Moments);
-    assert!(small.because.unwrap().contains("too little"));
+    assert_eq!(small.plan().algorithm(), PlanKind::Moments);
+    assert!(small.because().unwrap().contains("too little"));
     let large = prepared(&auto(Some(0.4)), 100_000, 1e-6);
-    assert_eq!(large.plan.algorithm(), PlanKind::NoisyGd);
-    assert_eq!(large.problem.objective(), {
+    assert_eq!(large.plan().algorithm(), PlanKind::NoisyGd);
+    assert_eq!(large.problem().objective(), {
         let records = Settings { risk: Some(Risk::Records), ..Settings::default() };
         records.problem(D).unwrap().objective()
     });
-    assert!(large.because.unwrap().contains("enough"));
+    assert!(large.because().unwrap().contains("enough"));
     // Few positives among many records say little.
-    assert_eq!(prepared(&auto(Some(0.001)), 100_000, 1e-6).plan.algorithm(), PlanKind::Moments);
-    assert_eq!(prepared(&auto(None), 100_000, 1e-6).plan.algorithm(), PlanKind::Moments);
-    assert_eq!(prepared(&auto(Some(0.4)), 100_000, 0.0).plan.algorithm(), PlanKind::Moments);
+    assert_eq!(prepared(&auto(Some(0.001)), 100_000, 1e-6).plan().algorithm(), PlanKind::Moments);
+    assert_eq!(prepared(&auto(None), 100_000, 1e-6).plan().algorithm(), PlanKind::Moments);
+    assert_eq!(prepared(&auto(Some(0.4)), 100_000, 0.0).plan().algorithm(), PlanKind::Moments);
     let budget = Budget::new(1.0, 1e-6).unwrap();
     for rate in [0.0, 1.0, -1.0, f64::NAN] {
-        assert!(auto(Some(rate)).prepare(500, D, budget).is_err(), "{rate}");
+        assert!(auto(Some(rate)).prepare(500, &Encoding::unscaled(D), budget).is_err(), "{rate}");
     }
 }
 
@@ -67,9 +65,9 @@ fn the_choice_follows_public_facts_and_says_why() {
 fn a_metric_without_hope_is_said_to_be_so() {
     let metric = Settings { task: Task::Metric, ..Settings::default() };
     let hopeless = prepared(&metric, 300, 1e-6);
-    assert!(matches!(hopeless.problem.domain(), Domain::PsdDiagonal { .. }));
-    assert!(hopeless.because.unwrap().contains("do not expect it to beat"));
+    assert!(matches!(hopeless.problem().domain(), Domain::PsdDiagonal { .. }));
+    assert!(hopeless.because().unwrap().contains("do not expect it to beat"));
     let clear = prepared(&metric, 1_000_000, 1e-6);
-    assert!(matches!(clear.problem.domain(), Domain::Ball { .. }));
-    assert!(!clear.because.unwrap().contains("Euclidean"));
+    assert!(matches!(clear.problem().domain(), Domain::Ball { .. }));
+    assert!(!clear.because().unwrap().contains("Euclidean"));
 }

@@ -4,8 +4,8 @@
 
 use pairdp_data::Encoding;
 use pairdp_learn::{
-    Average, Calibration, LearnError, LossKind, Mechanism, Order, Paper, Plan, PlanKind, Predictor, Prepared,
-    PrivateModel, Released, Settings, Shuffle, Task, explain, train, verify,
+    Average, Calibration, Checkpointer, Curator, LearnError, LossKind, Mechanism, Order, Paper, Plan,
+    PlanKind, Predictor, PrivateModel, Released, Settings, Shuffle, Task, explain, verify,
 };
 use pairdp_noise::Secure;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
@@ -90,15 +90,17 @@ fn printed_noise_is_certified_at_what_it_really_gives() {
             ..literal(PlanKind::NoisySgd, Some(Paper::Bassily))
         },
     ] {
-        let Prepared { problem, plan, budget: spent, as_printed, .. } =
-            settings.prepare(N, 2, budget()).unwrap_or_else(|e| panic!("{settings:?}: {e}"));
-        let printed = as_printed.unwrap();
+        let spec = settings
+            .prepare(N, &Encoding::unscaled(2), budget())
+            .unwrap_or_else(|e| panic!("{settings:?}: {e}"));
+        let (problem, plan, spent) = (spec.problem(), spec.plan(), spec.budget());
+        let printed = spec.as_printed().unwrap().clone();
         assert!(spent.epsilon.get() < 1.0, "{:?} spends {}", printed.paper, spent.epsilon);
         let features = (0..2 * N).map(|i| ((i * 37 % 101) as f64 / 50.0) - 1.0).collect();
         let positive = (0..N).map(|i| i % 3 == 0).collect();
         let records = Records::new(features, 2, positive, 1.0).unwrap();
-        let trained = train(problem, plan, spent, records, Secure::from_os().unwrap()).unwrap();
-        let (parameters, certificate) = trained.into_parts();
+        let curator = Curator::open(records, spec.mechanism().clone(), Secure::from_os().unwrap()).unwrap();
+        let (parameters, certificate) = curator.certified(&mut Checkpointer::none()).unwrap();
         let sigma = match &certificate.released {
             Released::Gradients { releases, .. } => {
                 assert!(releases.iter().all(|r| r.sigma.to_bits() == releases[0].sigma.to_bits()));
@@ -130,7 +132,7 @@ fn printed_noise_is_certified_at_what_it_really_gives() {
 #[test]
 fn false_claims_are_refused() {
     let refusal = |settings: &Settings, epsilon: f64| {
-        settings.prepare(5000, 10, Budget::new(epsilon, 4e-8).unwrap()).unwrap_err()
+        settings.prepare(5000, &Encoding::unscaled(10), Budget::new(epsilon, 4e-8).unwrap()).unwrap_err()
     };
     // The constant 1.25, whatever the numbers.
     let xue = refusal(&literal(PlanKind::NoisyGd, Some(Paper::Xue)), 0.1);

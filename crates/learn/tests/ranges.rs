@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{Journal, Mechanism, PlanKind, PrivateModel, Settings, Task, fit, verify};
+use pairdp_learn::{PlanKind, PrivateModel, Settings, Training, verify};
 use pairdp_units::Budget;
 
 fn budget() -> Budget {
@@ -19,8 +19,8 @@ fn model(settings: &Settings) -> PrivateModel {
     let cells: Vec<f64> = (0..8000).flat_map(|i| [f64::from(i % 7) - 3.0, f64::from(i % 90)]).collect();
     let table = encoding.encode_matrix(&cells, 2).unwrap();
     let targets = (0..8000).map(|i| if i % 7 > 3 { 1.0 } else { -1.0 }).collect();
-    let prepared = settings.prepare(8000, 2, budget()).unwrap();
-    fit(Task::Ranking, prepared, Table { targets, ..table }, encoding, None, &mut Journal::none()).unwrap()
+    let training = Training { settings: settings.clone(), encoding, label: None, budget: budget() };
+    training.fit(Table { targets, ..table }).unwrap()
 }
 
 #[test]
@@ -48,16 +48,14 @@ fn certificates_account_for_the_counts() {
 #[test]
 fn other_algorithms_and_noise_are_refused() {
     for algorithm in PlanKind::ALL {
-        let calibrated = settings(algorithm)
-            .prepare(500, 2, budget())
-            .and_then(|p| Mechanism::calibrate(p.problem, p.plan, 500, 2, p.budget));
+        let calibrated = settings(algorithm).prepare(500, &Encoding::unscaled(2), budget());
         let proved = matches!(algorithm, PlanKind::NoisyGd | PlanKind::Moments);
         assert_eq!(calibrated.is_ok(), proved, "{algorithm:?}");
     }
     for share in [-0.1, 0.0, 1.0, f64::NAN] {
         let settings = Settings { range_share: Some(share), ..settings(PlanKind::Moments) };
-        assert!(settings.prepare(500, 2, budget()).is_err(), "{share}");
+        assert!(settings.prepare(500, &Encoding::unscaled(2), budget()).is_err(), "{share}");
     }
-    let pure = settings(PlanKind::Moments).prepare(500, 2, Budget::new(1.0, 0.0).unwrap());
-    assert!(pure.and_then(|p| Mechanism::calibrate(p.problem, p.plan, 500, 2, p.budget)).is_err());
+    let pure = Budget::new(1.0, 0.0).unwrap();
+    assert!(settings(PlanKind::Moments).prepare(500, &Encoding::unscaled(2), pure).is_err());
 }

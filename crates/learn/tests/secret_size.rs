@@ -4,7 +4,7 @@
 
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::{
-    Average, Curator, Journal, LearnError, Mechanism, Plan, PlanKind, Released, Settings, Task, fit, verify,
+    Average, Curator, LearnError, Mechanism, Plan, PlanKind, Released, Settings, Task, Training, verify,
 };
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::{Neighbours, Problem, Records};
@@ -124,16 +124,15 @@ fn models_of_tables_of_any_size_verify_and_do_not_tell_it() {
         for algorithm in [PlanKind::NoisyGd, PlanKind::Moments] {
             let settings = Settings { max_records: Some(300), ..settings(Task::Ranking, algorithm) };
             let budget = Budget::new(1.0, 1e-6).unwrap();
-            let prepared = settings.prepare(rows.len(), D, budget).unwrap();
-            assert_eq!(prepared.problem.neighbours(), Neighbours::AddRemoveOne { most: 300 });
             let table = Table {
                 features: rows.iter().flat_map(|(x, _)| *x).collect(),
                 columns: D,
                 targets: rows.iter().map(|(_, y)| *y).collect(),
                 rows: rows.len(),
             };
-            let encoding = Encoding::of_ranges([[-1.0, 1.0]; D]).unwrap();
-            let model = fit(Task::Ranking, prepared, table, encoding, None, &mut Journal::none()).unwrap();
+            let training = Training { settings, encoding: Encoding::unscaled(D), label: None, budget };
+            let model = training.fit(table).unwrap();
+            assert_eq!(model.certificate.problem.neighbours(), Neighbours::AddRemoveOne { most: 300 });
             let report = verify(&model);
             assert!(report.holds(), "{:?}", report.checks);
             let certificate = model.certificate;
@@ -145,8 +144,8 @@ fn models_of_tables_of_any_size_verify_and_do_not_tell_it() {
 #[test]
 fn algorithms_without_a_proof_are_refused() {
     for algorithm in PlanKind::ALL {
-        let prepared = settings(Task::Ranking, algorithm).prepare(0, D, Budget::new(1.0, 1e-6).unwrap());
-        let calibrated = prepared.and_then(|p| Mechanism::calibrate(p.problem, p.plan, 0, D, p.budget));
+        let budget = Budget::new(1.0, 1e-6).unwrap();
+        let calibrated = settings(Task::Ranking, algorithm).prepare(0, &Encoding::unscaled(D), budget);
         let proved = matches!(algorithm, PlanKind::NoisyGd | PlanKind::Moments);
         assert_eq!(calibrated.is_ok(), proved, "{algorithm:?}");
         if !proved {

@@ -152,21 +152,21 @@ impl Account {
 
     /// The cheapest charge of a run that fits.
     pub(crate) fn admit(&self, dataset: &str, cost: &Cost) -> Result<Charge, LedgerError> {
-        let (expected, found) = (self.facts.adjacency, cost.recorded.event.adjacency());
+        let (expected, found) = (self.facts.adjacency, cost.price.event.adjacency());
         if !found.covers(expected) {
             return Err(LedgerError::Adjacency { dataset: dataset.to_owned(), expected, found });
         }
         let grant = self.facts.grant;
         let mut charges = cost.charges.clone();
         charges.sort_by(|a, b| burden(a, grant).total_cmp(&burden(b, grant)));
-        let asked = cost.recorded.claim;
+        let asked = cost.price.claim;
         if let Some(fitting) = charges.iter().find(|charge| self.spent.with(charge).fits(grant)) {
             return Ok(*fitting);
         }
         if let Some(cheapest) = charges.first().filter(|_| self.admits_alone(asked)) {
             return Ok(*cheapest);
         }
-        let fits = self.largest(asked.delta, cost.recorded.sampler_delta);
+        let fits = self.largest(asked.delta, cost.price.sampler_delta);
         let spent = self.spent_epsilon();
         Err(LedgerError::DoesNotFit { dataset: dataset.to_owned(), asked, spent, granted: grant, fits })
     }

@@ -3,7 +3,7 @@
 use crate::charge::{Charge, charges};
 use crate::key::to_hex;
 use crate::{DataSet, LedgerError, SchemaDigest};
-use pairdp_accountant::Event;
+use pairdp_accountant::{Event, Price};
 use pairdp_units::{Budget, Delta};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -51,7 +51,7 @@ pub enum Action {
         /// The run.
         run: RunId,
         /// What it will release.
-        cost: Recorded,
+        cost: Price,
         /// What it pays for that.
         charge: Charge,
     },
@@ -92,24 +92,10 @@ impl fmt::Display for Cancelled {
     }
 }
 
-/// A run's cost as it is written down.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Recorded {
-    /// What is released.
-    pub event: Event,
-    /// The part of the claim's δ that is set aside for the sampler.
-    pub sampler_delta: Delta,
-    /// What the run alone is private at.
-    pub claim: Budget,
-    /// A public text: which algorithm.
-    pub label: String,
-}
-
 /// What a run will release, checked, with the ways it may pay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
-    pub(crate) recorded: Recorded,
+    pub(crate) price: Price,
     pub(crate) charges: Vec<Charge>,
 }
 
@@ -123,21 +109,27 @@ impl Cost {
     /// [`LedgerError::Claim`] when the releases cost more than is claimed; [`LedgerError::Accountant`] when no bound is
     /// proved for them; [`LedgerError::Text`] for an unprintable label.
     pub fn new(event: Event, sampler_delta: Delta, claim: Budget, label: &str) -> Result<Self, LedgerError> {
-        let charges = charges(&event, sampler_delta, claim)?;
-        Ok(Self {
-            recorded: Recorded { event, sampler_delta, claim, label: printable("a label", label)? },
-            charges,
-        })
+        Self::of(Price { event, sampler_delta, claim, label: label.to_owned() })
+    }
+
+    /// The same for a price.
+    ///
+    /// # Errors
+    /// As [`Cost::new`].
+    pub fn of(price: Price) -> Result<Self, LedgerError> {
+        let charges = charges(&price.event, price.sampler_delta, price.claim)?;
+        printable("a label", &price.label)?;
+        Ok(Self { price, charges })
     }
 
     /// What is released.
     pub fn event(&self) -> &Event {
-        &self.recorded.event
+        &self.price.event
     }
 
     /// What the run alone is private at.
     pub fn claim(&self) -> Budget {
-        self.recorded.claim
+        self.price.claim
     }
 }
 

@@ -50,6 +50,19 @@ pub enum LedgerError {
     /// Nobody said what the table is read by.
     #[error("the ledger does not say by which schema `{0}` is read")]
     NoSchema(String),
+    /// Nobody said how many records the table has.
+    #[error("the ledger does not say how many records `{0}` has")]
+    NoSize(String),
+    /// The table is not the one that was booked.
+    #[error("the table has {found} records, the ledger says {known} for `{dataset}`")]
+    OtherSize {
+        /// The data set.
+        dataset: String,
+        /// Records of the table.
+        found: usize,
+        /// Records that the ledger knows.
+        known: usize,
+    },
     /// The releases cost more than is claimed.
     #[error("the run claims {claim} but its releases cost ε = {}", shown::up(*epsilon))]
     Claim {
@@ -178,16 +191,6 @@ impl From<rusqlite::Error> for LedgerError {
     }
 }
 
-impl LedgerError {
-    /// Whether the machine failed, rather than the request or the file being refused.
-    pub fn is_failure(&self) -> bool {
-        matches!(
-            self,
-            Self::Busy | Self::Store(_) | Self::Io { .. } | Self::Randomness(_) | Self::KeyCommand(_)
-        )
-    }
-}
-
 impl Hint for LedgerError {
     fn code(&self) -> &'static str {
         match self {
@@ -197,8 +200,21 @@ impl Hint for LedgerError {
         }
     }
 
+    fn is_failure(&self) -> bool {
+        matches!(
+            self,
+            Self::Busy | Self::Store(_) | Self::Io { .. } | Self::Randomness(_) | Self::KeyCommand(_)
+        )
+    }
+
     fn hint(&self) -> Option<String> {
         Some(match self {
+            Self::NoSize(_) => {
+                "enter the data set with its number of records; where that is secret, training takes the most there may be".into()
+            }
+            Self::OtherSize { .. } => {
+                "nothing was spent; name the table's own data set, or enter this table as a new one".into()
+            }
             Self::DoesNotFit { dataset, fits: Some(epsilon), .. } => format!(
                 "pass `--epsilon {epsilon}`, which fits with Gaussian noise, or ask the owner to run `pairdp budget grant {dataset}`"
             ),

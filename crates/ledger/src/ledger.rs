@@ -123,7 +123,7 @@ impl Ledger {
             let account = book.account(dataset)?;
             account.check_schema(dataset, schema)?;
             let charge = account.admit(dataset, cost)?;
-            Ok(Action::Reserved { run: run.clone(), cost: cost.recorded.clone(), charge })
+            Ok(Action::Reserved { run: run.clone(), cost: cost.price.clone(), charge })
         })?;
         Ok(Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run))
     }
@@ -145,7 +145,7 @@ impl Ledger {
     ) -> Result<Option<Reservation>, LedgerError> {
         self.refresh()?;
         self.book.account(dataset)?.check_schema(dataset, schema)?;
-        let run = self.book.open_run_of(dataset, run, &cost.recorded.event);
+        let run = self.book.open_run_of(dataset, run, &cost.price.event);
         Ok(run.map(|run| Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run)))
     }
 

@@ -37,6 +37,7 @@
 //! |---|---|
 //! | [`ledger`](Ledger) | the questions and actions, each one call |
 //! | [`reservation`](Reservation) | from reserving to committing |
+//! | [`booking`](Booking) | the same around a table that is read in between: what every front end does |
 //! | `spent` | why sums of charges are private, whoever chooses the runs |
 //! | `charge`, `curve` | what one run pays |
 //! | `schema` | why the schema belongs to the data set |
@@ -50,6 +51,7 @@
 //! kept from putting an old copy of the whole file back: compare [`Head`]s kept elsewhere (`docs/ledger.md`).
 
 mod book;
+mod booking;
 mod chain;
 mod charge;
 mod curve;
@@ -68,9 +70,10 @@ mod time;
 mod tests;
 
 pub use book::{Balance, DataSet};
+pub use booking::Booking;
 pub use chain::Head;
 pub use charge::Charge;
-pub use entry::{Action, Cancelled, Cost, Entry, Recorded, RunId};
+pub use entry::{Action, Cancelled, Cost, Entry, RunId};
 pub use error::{Damage, LedgerError};
 pub use key::Key;
 pub use ledger::{Ledger, Line};

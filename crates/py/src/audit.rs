@@ -3,7 +3,7 @@
 use crate::error::{refused, shape};
 use crate::model::read_settings;
 use pairdp_audit::{Audit, AuditError, Runs};
-use pairdp_learn::Prepared;
+use pairdp_data::Encoding;
 use pairdp_noise::Secure;
 use pairdp_units::Budget;
 use pyo3::prelude::*;
@@ -27,8 +27,9 @@ pub(crate) fn audit(
     let pair = serde_json::from_value(pair.into()).map_err(named)?;
     let view = serde_json::from_value(view.into()).map_err(named)?;
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
-    let prepared = read_settings(settings)?.prepare(records, features, budget).map_err(refused)?;
-    let Prepared { problem, plan, budget, columns, .. } = prepared;
+    let spec =
+        read_settings(settings)?.prepare(records, &Encoding::unscaled(features), budget).map_err(refused)?;
+    let (problem, plan, columns, budget) = (spec.problem(), spec.plan(), spec.columns(), spec.budget());
     let report = py.detach(|| {
         let audit = Audit::of_plan(problem, plan, (records, columns), budget, pair, view)?;
         let mut made = Runs::new(audit.about());

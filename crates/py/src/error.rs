@@ -6,15 +6,35 @@ use pyo3::{PyErr, import_exception};
 
 import_exception!(pairdp.exceptions, PrivacyBudgetError);
 
-/// A `ValueError` with the hint on a line of its own.
-#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
-pub(crate) fn refused(error: impl Hint) -> PyErr {
-    PyValueError::new_err(error.explained())
+/// An exception to be: any of our errors becomes one by `?`, with its hint on a line of its own.
+pub(crate) struct Refused(PyErr);
+
+impl Refused {
+    /// What Python has raised already.
+    pub(crate) fn raised(error: PyErr) -> Self {
+        Self(error)
+    }
 }
 
-/// A `PrivacyBudgetError`, likewise.
-pub(crate) fn over_budget(error: &impl Hint) -> PyErr {
-    PrivacyBudgetError::new_err(error.explained())
+impl<E: Hint> From<E> for Refused {
+    fn from(error: E) -> Self {
+        let text = error.explained();
+        Self(match error.code() {
+            "over-budget" => PrivacyBudgetError::new_err(text),
+            _ => PyValueError::new_err(text),
+        })
+    }
+}
+
+impl From<Refused> for PyErr {
+    fn from(refused: Refused) -> Self {
+        refused.0
+    }
+}
+
+/// The same where an exception is wanted at once.
+pub(crate) fn refused(error: impl Hint) -> PyErr {
+    Refused::from(error).into()
 }
 
 /// A `ValueError` for a shape or type that Python handed over.

@@ -1,12 +1,9 @@
 //! Budgets on disk. Every call opens the file anew: an open database must not be carried through a fork.
 
-use crate::error::{over_budget, refused, shape};
-use pairdp_accountant::Event;
+use crate::error::{refused, shape};
 use pairdp_data::{Encoding, Schema};
-use pairdp_learn::{LearnError, Mechanism, Prepared, Settings};
-use pairdp_ledger::{
-    Balance, Cancelled, Cost, DataSet, Head, Key, Ledger, LedgerError, Reservation, SchemaDigest,
-};
+use pairdp_learn::LearnError;
+use pairdp_ledger::{Balance, Booking, DataSet, Head, Key, Ledger, LedgerError, SchemaDigest};
 use pairdp_units::{Adjacency, Budget};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -21,7 +18,7 @@ pub(crate) fn ledger_create(path: PathBuf, key_command: Option<&str>) -> PyResul
         Some(command) => Key::from_command(command),
         None => Key::beside_or_new(&path),
     };
-    key.and_then(|key| Ledger::create(&path, key)).map(drop).map_err(failed)
+    key.and_then(|key| Ledger::create(&path, key)).map(drop).map_err(refused)
 }
 
 /// Enters a data set. Without a number of records that number is secret: neighbours add or remove a record.
@@ -52,7 +49,7 @@ pub(crate) fn ledger_add(
     let schema = form.map(SchemaDigest::of);
     open(&path, key_command)
         .and_then(|mut ledger| ledger.add(dataset, DataSet { grant, adjacency, records, schema }))
-        .map_err(failed)
+        .map_err(refused)
 }
 
 /// What decides which tables a schema file refuses, as a text.
@@ -75,7 +72,7 @@ pub(crate) fn ledger_set_schema(
 ) -> PyResult<()> {
     open(&path, key_command)
         .and_then(|mut ledger| ledger.set_schema(dataset, SchemaDigest::of(form)))
-        .map_err(failed)
+        .map_err(refused)
 }
 
 /// Refuses a schema that is not the data set's, before anything is looked at.
@@ -90,7 +87,7 @@ pub(crate) fn ledger_check_schema(
 ) -> PyResult<()> {
     open(&path, key_command)
         .and_then(|mut ledger| ledger.check_schema(dataset, SchemaDigest::of(form)))
-        .map_err(failed)
+        .map_err(refused)
 }
 
 /// Sets a data set's total anew.
@@ -105,7 +102,7 @@ pub(crate) fn ledger_grant(
     delta: f64,
 ) -> PyResult<()> {
     let grant = Budget::new(epsilon, delta).map_err(refused)?;
-    open(&path, key_command).and_then(|mut ledger| ledger.grant(dataset, grant)).map_err(failed)
+    open(&path, key_command).and_then(|mut ledger| ledger.grant(dataset, grant)).map_err(refused)
 }
 
 /// Where all data sets stand: a JSON object by name.
@@ -113,7 +110,7 @@ pub(crate) fn ledger_grant(
 #[pyo3(signature = (path, key_command))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn ledger_balances(path: PathBuf, key_command: Option<&str>) -> PyResult<String> {
-    let balances = open(&path, key_command).and_then(|mut ledger| ledger.balances()).map_err(failed)?;
+    let balances = open(&path, key_command).and_then(|mut ledger| ledger.balances()).map_err(refused)?;
     let object: serde_json::Map<_, _> =
         balances.into_iter().map(|(name, balance)| (name, object_of(&balance))).collect();
     Ok(Value::Object(object).to_string())
@@ -134,7 +131,7 @@ fn object_of(balance: &Balance) -> Value {
 #[pyo3(signature = (path, key_command))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn ledger_history(path: PathBuf, key_command: Option<&str>) -> PyResult<String> {
-    let lines = open(&path, key_command).and_then(|mut ledger| ledger.history()).map_err(failed)?;
+    let lines = open(&path, key_command).and_then(|mut ledger| ledger.history()).map_err(refused)?;
     Ok(lines.into_iter().map(|line| json!(line.entry)).collect::<Value>().to_string())
 }
 
@@ -149,88 +146,18 @@ pub(crate) fn ledger_check(
 ) -> PyResult<String> {
     let since: Option<Head> =
         since.map(str::parse).transpose().map_err(|_| shape("since must be a head that `check` returned"))?;
-    let head = open(&path, key_command).and_then(|mut ledger| ledger.check(since)).map_err(failed)?;
+    let head = open(&path, key_command).and_then(|mut ledger| ledger.check(since)).map_err(refused)?;
     Ok(head.to_string())
 }
 
 /// Which ledger pays: its file, the command that gives its key, the data set, and the form that its table is read by.
-pub(crate) type Booking = (PathBuf, Option<String>, String, String);
+pub(crate) type Payment = (PathBuf, Option<String>, String, String);
 
-/// A run that is paid for.
-pub(crate) struct Booked {
-    ledger: Ledger,
-    reservation: Reservation,
-    prepared: Prepared,
-}
-
-impl Booked {
-    /// Spends what a run costs before the core looks at a record, by the size that the ledger knows.
-    pub(crate) fn reserve(
-        (path, key_command, dataset, form): &Booking,
-        (rows, columns): (usize, usize),
-        settings: &Settings,
-        budget: Budget,
-    ) -> PyResult<Self> {
-        let mut ledger = open(path, key_command.as_deref()).map_err(failed)?;
-        let known = ledger.facts(dataset).map_err(failed)?.records;
-        let size = match (settings.max_records, known) {
-            (Some(cap), _) => cap,
-            (None, Some(records)) if usize::try_from(records) == Ok(rows) => rows,
-            (None, Some(records)) => {
-                return Err(shape(&format!(
-                    "X has {rows} records, the ledger says {records} for `{dataset}`; nothing was spent\n\
-                     hint: name the table's own data set. Parts of a table cannot be booked"
-                )));
-            }
-            (None, None) => {
-                return Err(shape(&format!(
-                    "the ledger does not say how many records `{dataset}` has\n\
-                     hint: where their number is secret, set options={{\"max_records\": ...}}"
-                )));
-            }
-        };
-        let prepared = settings.prepare(size, columns, budget).map_err(refused)?;
-        let Prepared { problem, plan, budget, columns, .. } = prepared;
-        let mechanism = Mechanism::calibrate(problem, plan, size, columns, budget).map_err(refused)?;
-        let (event, sampler_delta) = mechanism.event().map_err(refused)?;
-        let cost = Cost::new(event, sampler_delta, budget, mechanism.name()).map_err(failed)?;
-        let reservation = ledger.reserve(dataset, SchemaDigest::of(form), &cost).map_err(failed)?;
-        Ok(Self { ledger, reservation, prepared })
-    }
-
-    /// What was planned, and paid for.
-    pub(crate) fn prepared(&self) -> Prepared {
-        self.prepared.clone()
-    }
-
-    /// Gives the budget back, because the table was refused for its form.
-    pub(crate) fn cancel(mut self) -> PyResult<()> {
-        self.reservation.cancel(&mut self.ledger, Cancelled::TableRefused).map_err(failed)
-    }
-
-    /// Records what was released, and names the run.
-    pub(crate) fn settle(mut self, released: &Event) -> PyResult<String> {
-        let run = self.reservation.commit(&mut self.ledger, released).map_err(failed)?;
-        Ok(run.as_str().to_owned())
-    }
+/// The booking that Python asked for.
+pub(crate) fn payer((path, key_command, dataset, form): &Payment) -> Result<Booking, LedgerError> {
+    Booking::new(Ledger::open_with(path, key_command.as_deref())?, dataset, SchemaDigest::of(form))
 }
 
 fn open(path: &Path, key_command: Option<&str>) -> Result<Ledger, LedgerError> {
-    // Without a ledger the key does not matter.
-    if !path.exists() {
-        return Err(LedgerError::Missing(path.to_owned()));
-    }
-    let key = match key_command {
-        Some(command) => Key::from_command(command),
-        None => Key::beside(path),
-    };
-    Ledger::open(path, key?)
-}
-
-/// The exception of a ledger's error.
-fn failed(error: LedgerError) -> PyErr {
-    match error {
-        LedgerError::DoesNotFit { .. } => over_budget(&error),
-        _ => refused(error),
-    }
+    Ledger::open_with(path, key_command)
 }

@@ -1,12 +1,14 @@
 //! Training and using models.
 
-use crate::error::{refused, shape};
-use crate::ledger::{Booked, Booking};
+use crate::error::{Refused, refused, shape};
+use crate::ledger::{Payment, payer};
 use crate::waiting::wait_for;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::baseline::Baseline;
-use pairdp_learn::{BaselineModel, Journal, Predictor, Prepared, PrivateModel, Settings, explain, verify};
+use pairdp_learn::baseline::{self, Baseline};
+use pairdp_learn::{
+    BaselineModel, Checkpointer, Predictor, PrivateModel, Settings, Training, explain, verify,
+};
 use pairdp_pairwise::{clip_row, measure};
 use pairdp_units::Budget;
 use pyo3::prelude::*;
@@ -26,34 +28,25 @@ pub(crate) fn fit(
     settings: &str,
     epsilon: f64,
     delta: f64,
-    booking: Option<Booking>,
+    booking: Option<Payment>,
 ) -> PyResult<String> {
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
     let settings = read_settings(settings)?;
-    let (n, width) = rows.as_array().dim();
-    let booked =
-        booking.map(|booking| Booked::reserve(&booking, (n, width), &settings, budget)).transpose()?;
-    let (encoding, table) = match labelled(ranges, &rows, &targets) {
-        Ok(labelled) => labelled,
-        Err(refusal) => {
-            booked.map(Booked::cancel).transpose()?;
-            return Err(refusal);
+    let mut payer = booking.map(|payment| payer(&payment)).transpose().map_err(refused)?;
+    let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
+    let training = Training { settings, encoding, label: None, budget };
+    // The array is looked at here, before Python's lock is released.
+    let run = training.open(&mut payer, &mut Checkpointer::none(), || -> Result<_, Refused> {
+        Ok(labelled(&training.encoding, &rows, &targets).map_err(Refused::raised)?.into())
+    })?;
+    let train = move |stop| -> Result<String, Refused> {
+        let model = run.train(&mut Checkpointer::none().stopped_by(stop))?;
+        if let Some(booking) = payer {
+            booking.settle(&model.certificate.event()?)?;
         }
+        Ok(model.to_json()?)
     };
-    let train = move |stop| -> PyResult<String> {
-        let prepared = match &booked {
-            Some(booked) => booked.prepared(),
-            None => settings.prepare(table.rows, table.columns, budget).map_err(refused)?,
-        };
-        let mut journal = Journal::none().stopped_by(stop);
-        let mut model = pairdp_learn::fit(settings.task, prepared, table, encoding, None, &mut journal)
-            .map_err(refused)?;
-        if let Some(booked) = booked {
-            model.run = Some(booked.settle(&model.certificate.event().map_err(refused)?)?);
-        }
-        model.to_json().map_err(refused)
-    };
-    wait_for(py, train)?
+    Ok(wait_for(py, train)??)
 }
 
 /// Descends over all pairs without privacy and returns the model file's text.
@@ -67,21 +60,20 @@ pub(crate) fn fit_baseline(
     settings: &str,
 ) -> PyResult<String> {
     let settings = read_settings(settings)?;
-    let (encoding, table) = labelled(ranges, &rows, &targets)?;
-    let fit = move |_| pairdp_learn::fit_baseline(Baseline::Gd, &settings, table, encoding, None);
+    let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
+    let table = labelled(&encoding, &rows, &targets)?;
+    let fit = move |_| baseline::fit(Baseline::Gd, &settings, table, encoding, None);
     wait_for(py, fit)?.map_err(refused)?.to_json().map_err(refused)
 }
 
 /// An encoded table with its targets.
 fn labelled(
-    ranges: Vec<[f64; 2]>,
+    encoding: &Encoding,
     rows: &PyReadonlyArray2<'_, f64>,
     targets: &PyReadonlyArray1<'_, f64>,
-) -> PyResult<(Encoding, Table)> {
-    let encoding = Encoding::of_ranges(ranges).map_err(|message| shape(&message))?;
+) -> PyResult<Table> {
     let targets = targets.as_slice().map_err(|_| shape("targets must be contiguous"))?.to_vec();
-    let table = Table { targets, ..encode(&encoding, rows)? };
-    Ok((encoding, table))
+    Ok(Table { targets, ..encode(encoding, rows)? })
 }
 
 /// What training would do for a table of public size: a JSON object with the plan, the noise and the budget.
@@ -94,10 +86,11 @@ pub(crate) fn plan(
     delta: f64,
 ) -> PyResult<String> {
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
-    let prepared = read_settings(settings)?.prepare(records, features, budget).map_err(refused)?;
-    let Prepared { problem, plan, budget, because, as_printed, .. } = prepared;
-    let object = serde_json::json!({ "problem": problem, "plan": plan, "because": because, "epsilon": budget.epsilon,
-        "delta": budget.delta, "as_printed": as_printed });
+    let spec =
+        read_settings(settings)?.prepare(records, &Encoding::unscaled(features), budget).map_err(refused)?;
+    let budget = spec.budget();
+    let object = serde_json::json!({ "problem": spec.problem(), "plan": spec.plan(), "because": spec.because(),
+        "epsilon": budget.epsilon, "delta": budget.delta, "as_printed": spec.as_printed() });
     Ok(object.to_string())
 }
 

@@ -1,11 +1,12 @@
 //! Tables that lie in parts elsewhere: the worker's side, and the driver's.
 
-use crate::error::{refused, shape};
+use crate::error::{Refused, refused, shape};
 use crate::model::read_settings;
 use crate::waiting::wait_for;
-use pairdp_data::{Encoding, Label, LabelUse, Schema, Table, table_files};
-use pairdp_learn::parts::{self, Ask, Found};
-use pairdp_learn::{Journal, Prepared, Rows, Settings, rehearse};
+use pairdp_accountant::Unbooked;
+use pairdp_data::{Encoding, LabelUse, Schema, Table, table_files};
+use pairdp_learn::parts::{self, Ask, CountedParts};
+use pairdp_learn::{Checkpointer, PaidRun, Rows, Training};
 use pairdp_units::Budget;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -67,16 +68,14 @@ pub(crate) fn fit_parts(
     epsilon: f64,
     delta: f64,
 ) -> PyResult<String> {
-    let mut run = Run::new(ask, encoding, label, settings, epsilon, delta)?;
+    let run = Run::new(ask, encoding, label, settings, epsilon, delta)?;
     let failure = run.asking.failure();
-    let train = move |stop| -> PyResult<String> {
-        let (found, prepared) = run.start()?;
-        let mut journal = Journal::none().stopped_by(stop);
-        let Run { settings, encoding, label, .. } = run;
-        let model = pairdp_learn::fit(settings.task, prepared, found, encoding, Some(label), &mut journal);
-        model.map_err(refused)?.to_json().map_err(refused)
+    let train = move |stop| -> Result<String, Refused> {
+        let mut checkpointer = Checkpointer::none().stopped_by(stop);
+        let paid = run.open(&mut checkpointer, None)?;
+        Ok(paid.train(&mut checkpointer)?.to_json()?)
     };
-    failure.or(wait_for(py, train)?)
+    failure.or(wait_for(py, train)?.map_err(PyErr::from))
 }
 
 /// The parameters that the same run would find with noise from a seed: for tests, and for nothing that is published. Without
@@ -96,29 +95,20 @@ pub(crate) fn rehearse_parts(
     seed: u64,
 ) -> PyResult<Vec<f64>> {
     let here = ask.is_none();
-    let mut run = Run::new(ask.unwrap_or_else(|| py.None()), encoding, label, settings, epsilon, delta)?;
+    let run = Run::new(ask.unwrap_or_else(|| py.None()), encoding, label, settings, epsilon, delta)?;
     let failure = run.asking.failure();
-    let train = move |_| -> PyResult<Vec<f64>> {
-        let (rows, prepared): (Rows, Prepared) = if here {
-            let table = run.read(&data)?;
-            let prepared = run.prepare(table.rows)?;
-            (table.into(), prepared)
-        } else {
-            let (found, prepared) = run.start()?;
-            (found.into(), prepared)
-        };
-        rehearse(&prepared, rows, &run.encoding, seed, &mut Journal::none()).map_err(refused)
+    let train = move |_| -> Result<Vec<f64>, Refused> {
+        let mut checkpointer = Checkpointer::none();
+        let paid = run.open(&mut checkpointer, here.then_some(data.as_path()))?;
+        Ok(paid.rehearse(seed, &mut checkpointer)?)
     };
-    failure.or(wait_for(py, train)?)
+    failure.or(wait_for(py, train)?.map_err(PyErr::from))
 }
 
 /// A driver's run, before its first question.
 struct Run {
     asking: Asking,
-    encoding: Encoding,
-    label: Label,
-    settings: Settings,
-    budget: Budget,
+    training: Training,
 }
 
 impl Run {
@@ -131,30 +121,26 @@ impl Run {
         delta: f64,
     ) -> PyResult<Self> {
         let unreadable = |error: serde_json::Error| shape(&error.to_string());
-        Ok(Self {
-            asking: Asking { ask, failure: Failure::default() },
-            encoding: serde_json::from_str(encoding).map_err(unreadable)?,
-            label: serde_json::from_str(label).map_err(unreadable)?,
+        let training = Training {
             settings: read_settings(settings)?,
+            encoding: serde_json::from_str(encoding).map_err(unreadable)?,
+            label: Some(serde_json::from_str(label).map_err(unreadable)?),
             budget: Budget::new(epsilon, delta).map_err(refused)?,
+        };
+        Ok(Self { asking: Asking { ask, failure: Failure::default() }, training })
+    }
+
+    /// Counts the rows of the parts, or reads the files that are named here.
+    fn open(&self, checkpointer: &mut Checkpointer<'_>, here: Option<&Path>) -> Result<PaidRun, Refused> {
+        let Training { encoding, label, .. } = &self.training;
+        self.training.open(&mut Unbooked, checkpointer, || -> Result<Rows, Refused> {
+            Ok(match (here, label) {
+                (Some(data), Some(label)) => {
+                    Table::read_files(&table_files(data)?, encoding, LabelUse::Read(label))?.into()
+                }
+                _ => CountedParts::count(self.asking.asking())?.into(),
+            })
         })
-    }
-
-    fn prepare(&self, rows: usize) -> PyResult<Prepared> {
-        let settings = Settings { numeric_features: Some(self.encoding.numeric()), ..self.settings.clone() };
-        settings.prepare(rows, self.encoding.dimension(), self.budget).map_err(refused)
-    }
-
-    /// Counts the rows and prepares for so many.
-    fn start(&mut self) -> PyResult<(Found, Prepared)> {
-        let found = Found::count(self.asking.asking()).map_err(refused)?;
-        let prepared = self.prepare(found.rows())?;
-        Ok((found, prepared))
-    }
-
-    fn read(&self, data: &Path) -> PyResult<Table> {
-        let files = table_files(data).map_err(refused)?;
-        Table::read_files(&files, &self.encoding, LabelUse::Read(&self.label)).map_err(refused)
     }
 }
 

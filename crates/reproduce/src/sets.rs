@@ -1,6 +1,6 @@
 //! Tables to measure on: CSV files with public ranges, and simulated populations.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use pairdp_data::{Encoding, LabelUse, Schema, Table};
 use pairdp_learn::Task;
 use pairdp_noise::{Replay, Source};
@@ -349,14 +349,4 @@ pub fn scaled(table: &Table) -> Table {
         }
     }
     scaled
-}
-
-/// Rules that leave an encoded table as it is.
-///
-/// # Errors
-/// For a table without columns.
-pub fn as_it_is(columns: usize) -> Result<Encoding> {
-    Encoding::of_ranges(vec![[-1.0, 1.0]; columns])
-        .map_err(anyhow::Error::msg)
-        .context("a table without columns")
 }

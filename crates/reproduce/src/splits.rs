@@ -1,8 +1,7 @@
 //! Random splits of a table, and how good a model is on the part that it has not seen.
 
-use crate::sets::as_it_is;
 use anyhow::{Context as _, Result};
-use pairdp_data::Table;
+use pairdp_data::{Encoding, Table};
 use pairdp_learn::{Predictor, Task};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::measure;
@@ -22,7 +21,7 @@ pub fn shuffled(n: usize, random: &mut Replay) -> Vec<usize> {
 /// # Errors
 /// For a table without columns.
 pub fn plain(task: Task, columns: usize, constant: f64, parameters: Vec<f64>) -> Result<Predictor> {
-    let encoding = as_it_is(columns)?;
+    let encoding = Encoding::unscaled(columns);
     Ok(Predictor { task, encoding, label: None, feature_bound: 1e6, constant, parameters })
 }
 

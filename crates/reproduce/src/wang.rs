@@ -4,15 +4,13 @@
 //! squared loss; here it is a ball of radius 1 for the squared loss, which holds w*, and of radius 20 for the logistic loss.
 //! Which records errors are measured on is not printed either; here they are fresh ones.
 
-use crate::sets::as_it_is;
 use crate::splits::{plain, quality};
 use crate::{Experiment, Job, Jobs, Row, Scope, Value, ceiling};
 use anyhow::Result;
-use pairdp_data::Table;
-use pairdp_learn::baseline::Baseline;
+use pairdp_data::{Encoding, Table};
+use pairdp_learn::baseline::{self, Baseline};
 use pairdp_learn::{
-    Average, Calibration, Journal, Order, Paper, PlanKind, Predictor, Settings, Shuffle, Task, fit,
-    fit_baseline,
+    Average, Calibration, Order, Paper, PlanKind, Predictor, Settings, Shuffle, Task, Training,
 };
 use pairdp_noise::{Replay, Source};
 use pairdp_units::Budget;
@@ -109,7 +107,7 @@ fn cell(figure: &Figure, kappa: f64, epsilon: f64, repetitions: usize) -> Result
         targets: train.targets.clone(),
         rows: train.rows,
     };
-    let encoding = as_it_is(COLUMNS_OF_X)?;
+    let encoding = Encoding::unscaled(COLUMNS_OF_X);
     let budget = Budget::new(epsilon, (RECORDS as f64).powi(-2))?;
     let certified = Settings {
         task,
@@ -127,24 +125,22 @@ fn cell(figure: &Figure, kappa: f64, epsilon: f64, repetitions: usize) -> Result
         Settings { calibration: Calibration::Literal, paper: Some(Paper::Wang), ..certified.clone() };
     let auto = Settings { task, positive_rate: Some(0.5), ..Settings::default() };
     let private = |settings: &Settings| -> Result<Value> {
-        let prepared = match settings.prepare(RECORDS, COLUMNS_OF_X, budget) {
-            Ok(prepared) => prepared,
+        let spec = match settings.prepare(RECORDS, &encoding, budget) {
+            Ok(spec) => spec,
             Err(why) => return Ok(Value::none(why.to_string())),
         };
+        let training =
+            Training { settings: settings.clone(), encoding: encoding.clone(), label: None, budget };
         let found: Vec<f64> = (0..repetitions)
             .into_par_iter()
-            .map(|_| {
-                let model =
-                    fit(task, prepared.clone(), copy(), encoding.clone(), None, &mut Journal::none())?;
-                error(&model.predictor)
-            })
+            .map(|_| error(&training.fit(copy())?.predictor))
             .collect::<Result<_>>()?;
-        let spent = prepared.as_printed.is_some().then_some(prepared.budget);
+        let spent = spec.as_printed().is_some().then_some(spec.budget());
         Ok(Value::of(found.into_iter().map(Ok).collect()).with_spent(spent))
     };
     let open = (0..repetitions as u64).map(|seed| {
         let order = Order { shuffle: Shuffle::WithReplacement, seed };
-        let model = fit_baseline(Baseline::Sgd(order), &certified, copy(), encoding.clone(), None)?;
+        let model = baseline::fit(Baseline::Sgd(order), &certified, copy(), encoding.clone(), None)?;
         error(&model.predictor)
     });
     let open: Vec<f64> = open.collect::<Result<_>>()?;

@@ -5,15 +5,13 @@
 
 mod printed;
 
-use crate::sets::{SETS, as_it_is, part};
+use crate::sets::{SETS, part};
 use crate::splits::{identity, plain, quality, shuffled};
 use crate::{Experiment, Job, Jobs, Row, Scope, Value, ceiling};
 use anyhow::{Context as _, Result};
-use pairdp_data::Table;
-use pairdp_learn::baseline::Baseline;
-use pairdp_learn::{
-    Calibration, DomainKind, Journal, Paper, PlanKind, Predictor, Settings, Task, fit, fit_baseline,
-};
+use pairdp_data::{Encoding, Table};
+use pairdp_learn::baseline::{self, Baseline};
+use pairdp_learn::{Calibration, DomainKind, Paper, PlanKind, Predictor, Settings, Task, Training};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::RankingForm;
 use pairdp_units::Budget;
@@ -185,7 +183,8 @@ fn cell(
     // What printed noise really gives is known before any record is.
     let literal = |k: usize| {
         let spent = contenders[k].as_ref().ok().and_then(|(settings, delta)| {
-            Some(settings.prepare(n, table.columns, Budget::new(epsilon, *delta).ok()?).ok()?.budget)
+            let encoding = Encoding::unscaled(table.columns);
+            Some(settings.prepare(n, &encoding, Budget::new(epsilon, *delta).ok()?).ok()?.budget())
         });
         column(BASELINES + k).with_spent(spent)
     };
@@ -227,7 +226,7 @@ fn one_split(
     let copy = || part(&chosen, &(0..n).collect::<Vec<_>>());
     let (best, untrained) = if task == Task::Metric {
         let settings = Settings { task, domain: Some(DomainKind::PsdBall), ..Settings::default() };
-        let model = fit_baseline(Baseline::Gd, &settings, copy(), as_it_is(d)?, None)?;
+        let model = baseline::fit(Baseline::Gd, &settings, copy(), Encoding::unscaled(d), None)?;
         (model.predictor, plain(task, d, 0.0, identity(d))?)
     } else {
         let direction = (0..d).map(|_| uniform(&mut random)).collect();
@@ -240,12 +239,14 @@ fn one_split(
         found.push(match contender {
             Err(why) => Err(why.clone()),
             Ok((settings, delta)) => {
-                let prepared = settings.prepare(n, d, Budget::new(epsilon, *delta)?);
-                let model = prepared.and_then(|prepared| {
-                    let encoding = as_it_is(d).unwrap_or_else(|_| unreachable!("a table has columns"));
-                    fit(task, prepared, copy(), encoding, None, &mut Journal::none())
-                });
-                match model {
+                let budget = Budget::new(epsilon, *delta)?;
+                let training = Training {
+                    settings: settings.clone(),
+                    encoding: Encoding::unscaled(d),
+                    label: None,
+                    budget,
+                };
+                match training.fit(copy()) {
                     Ok(model) => Ok(good(&model.predictor)?),
                     Err(error) => Err(error.to_string()),
                 }

@@ -11,11 +11,23 @@ pub trait Hint: std::error::Error {
         "refused"
     }
 
+    /// Whether the machine did not do its part, rather than the request being refused.
+    fn is_failure(&self) -> bool {
+        false
+    }
+
     /// Both in one text, the hint on a line of its own.
     fn explained(&self) -> String {
         match self.hint() {
             Some(hint) => format!("{self}\nhint: {hint}"),
             None => self.to_string(),
         }
+    }
+}
+
+/// What cannot happen needs no way out.
+impl Hint for std::convert::Infallible {
+    fn hint(&self) -> Option<String> {
+        None
     }
 }

@@ -150,7 +150,6 @@ impl Tuning {
             intercept: self.no_intercept.then_some(false),
             max_records: self.max_records,
             range_share: self.range_share,
-            numeric_features: None,
             ridge: self.ridge,
             feature_bound: self.feature_bound,
             domain: self.domain,

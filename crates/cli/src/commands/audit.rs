@@ -6,7 +6,8 @@ use crate::output::{Kept, Kind, Taken};
 use crate::printer::Printer;
 use pairdp_audit::suite::suite;
 use pairdp_audit::{Audit, AuditError, Report, Runs, Verdict, one_run};
-use pairdp_learn::{Prepared, Settings};
+use pairdp_data::Encoding;
+use pairdp_learn::{Settings, TrainingSpec};
 use pairdp_noise::Secure;
 use pairdp_units::{Budget, shown};
 use serde_json::{Value, json};
@@ -32,8 +33,8 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
         printer.result(&describe(&report), &serde_json::to_value(&report).unwrap_or_default());
         return Ok(code(report.verdict));
     }
-    let (report, prepared) = one(arguments, &arguments.tuning.settings(), printer)?;
-    let plan = prepared.plan;
+    let (report, spec) = one(arguments, &arguments.tuning.settings(), printer)?;
+    let plan = spec.plan();
     let name = plan.algorithm().name();
     let text = format!(
         "{name}: {} steps, n = {}, d = {}, {}\n{}",
@@ -56,20 +57,30 @@ fn code(verdict: Verdict) -> ExitCode {
     ExitCode::from(u8::from(verdict == Verdict::Violated))
 }
 
-fn one(arguments: &Arguments, settings: &Settings, printer: &Printer) -> Result<(Report, Prepared), Failure> {
+fn one(
+    arguments: &Arguments,
+    settings: &Settings,
+    printer: &Printer,
+) -> Result<(Report, TrainingSpec), Failure> {
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
     let size = (arguments.records, arguments.features);
     let mut settings = settings.clone();
     // Runs of one audit follow one public order; so must those of one that goes on.
     settings.order_seed = settings.order_seed.or(Some(1));
-    let prepared = settings.prepare(size.0, size.1, budget)?;
-    let Prepared { problem, plan, budget, columns, .. } = prepared;
-    let audit = Audit::of_plan(problem, plan, (size.0, columns), budget, arguments.pair, arguments.view)?;
+    let spec = settings.prepare(size.0, &Encoding::unscaled(size.1), budget)?;
+    let audit = Audit::of_plan(
+        spec.problem(),
+        spec.plan(),
+        (size.0, spec.columns()),
+        spec.budget(),
+        arguments.pair,
+        arguments.view,
+    )?;
     let mut runs = saved(arguments, audit.about())?;
     let run =
         |first, _| audit.run(first, Secure::from_os().map_err(AuditError::from)?).map_err(Failure::from);
     collect(arguments, printer, &mut runs, run)?;
-    Ok((audit.report(runs.all(), arguments.confidence)?, prepared))
+    Ok((audit.report(runs.all(), arguments.confidence)?, spec))
 }
 
 /// The runs that were kept, if any.
@@ -95,7 +106,8 @@ fn one_run(arguments: &Arguments, canaries: usize, printer: &Printer) -> Result<
     let settings = arguments.tuning.settings();
     // A canary is a direction, and an intercept none that a record can choose.
     let settings = Settings { intercept: Some(false), ..settings };
-    let Prepared { problem, plan, budget, .. } = settings.prepare(arguments.records, canaries, budget)?;
+    let spec = settings.prepare(arguments.records, &Encoding::unscaled(canaries), budget)?;
+    let (problem, plan, budget) = (spec.problem(), spec.plan(), spec.budget());
     let (mut coins, source) = (Secure::from_os()?, Secure::from_os()?);
     let size = (arguments.records, canaries);
     let found = one_run::audit(problem, plan, size, budget, arguments.confidence, &mut coins, source)?;
@@ -187,9 +199,9 @@ fn all(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
     );
     let (mut rows, mut worst) = (Vec::new(), Verdict::NotRefuted);
     for case in suite() {
-        let (report, prepared) = one(arguments, &case.settings, printer)?;
+        let (report, spec) = one(arguments, &case.settings, printer)?;
         let task = case.settings.task.name();
-        let algorithm = prepared.plan.algorithm().name();
+        let algorithm = spec.plan().algorithm().name();
         let attainable = report.attainable.map_or("–".into(), shown::down);
         let line = format!(
             "{task:<15} {algorithm:<14} {:<14} {:>8} {:>8} {attainable:>10}  {}",

@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema};
-use pairdp_learn::baseline::Baseline as Method;
-use pairdp_learn::{BaselineModel, Order, Settings, fit_baseline};
+use pairdp_learn::baseline::{self, Baseline as Method};
+use pairdp_learn::{BaselineModel, Order, Settings};
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
@@ -41,5 +41,5 @@ pub(crate) fn train_file(
     let encoding = Encoding::of(schema);
     let table = printer.reading(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
     let label = Some(schema.label().clone());
-    Ok(printer.waiting("descending", || fit_baseline(method, settings, table, encoding, label))?)
+    Ok(printer.waiting("descending", || baseline::fit(method, settings, table, encoding, label))?)
 }

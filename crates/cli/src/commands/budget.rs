@@ -3,7 +3,7 @@
 mod report;
 
 use crate::args::{Budget as Arguments, BudgetCommand};
-use crate::booking::{failure, open, open_or_create, schema_digest};
+use crate::booking::{open_or_create, schema_digest};
 use crate::failure::Failure;
 use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
-    let reopen = |file: &crate::args::LedgerFile| open(&file.ledger, file.key_command.as_deref());
+    let reopen =
+        |file: &crate::args::LedgerFile| Ledger::open_with(&file.ledger, file.key_command.as_deref());
     match &arguments.command {
         BudgetCommand::Create(create) => {
             let adjacency = create.adjacency;
@@ -23,7 +24,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
             let grant = Budget::new(create.epsilon, create.delta)?;
             let schema = create.schema.as_deref().map(read_by).transpose()?;
             let mut ledger = open_or_create(&create.file)?;
-            ledger.add(&create.name, DataSet { grant, adjacency, records, schema }).map_err(failure)?;
+            ledger.add(&create.name, DataSet { grant, adjacency, records, schema })?;
             let mut text = format!("`{}` may spend {grant}", create.name);
             if schema.is_none() {
                 text += "\nnothing can be reserved before `pairdp budget schema` says by which schema its table is read";
@@ -33,14 +34,14 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
         BudgetCommand::Grant(change) => {
             let grant = Budget::new(change.epsilon, change.delta)?;
             let mut ledger = reopen(&change.file)?;
-            ledger.grant(&change.name, grant).map_err(failure)?;
+            ledger.grant(&change.name, grant)?;
             let text = format!("`{}` may now spend {grant}, what was spent included", change.name);
             printer.result(&text, &granted(&change.name, grant, &ledger));
         }
         BudgetCommand::Schema(set) => {
             let schema = read_by(&set.schema)?;
             let mut ledger = reopen(&set.file)?;
-            ledger.set_schema(&set.name, schema).map_err(failure)?;
+            ledger.set_schema(&set.name, schema)?;
             let text = format!("`{}` is now read by {}", set.name, set.schema.display());
             printer.result(
                 &text,
@@ -50,8 +51,8 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
         BudgetCommand::Show(show) => {
             let mut ledger = reopen(&show.file)?;
             let balances = match &show.name {
-                Some(name) => vec![(name.clone(), ledger.balance(name).map_err(failure)?)],
-                None => ledger.balances().map_err(failure)?,
+                Some(name) => vec![(name.clone(), ledger.balance(name)?)],
+                None => ledger.balances()?,
             };
             let (text, object) = report::balances(&balances, ledger.head());
             printer.result(&text, &object);
@@ -59,9 +60,9 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
         BudgetCommand::History(history) => {
             let mut ledger = reopen(&history.file)?;
             if let Some(name) = &history.name {
-                ledger.facts(name).map_err(failure)?;
+                ledger.facts(name)?;
             }
-            let mut lines = ledger.history().map_err(failure)?;
+            let mut lines = ledger.history()?;
             lines.retain(|line| history.name.as_ref().is_none_or(|name| *name == line.entry.dataset));
             let (text, object) = report::history(&lines);
             printer.result(&text, &object);
@@ -71,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
             let place = |path: &PathBuf| Output::new(path, Kind::LedgerExport, Force::Never, &reads);
             let out = export.out.as_ref().map(place).transpose()?;
             let mut ledger = reopen(&export.file)?;
-            let lines = ledger.history().map_err(failure)?;
+            let lines = ledger.history()?;
             let document = format!("{:#}\n", report::export(&ledger.id_hex(), &lines));
             match out {
                 Some(out) => {
@@ -142,6 +143,6 @@ fn judge(outcome: Result<Head, LedgerError>, printer: &Printer) -> Result<ExitCo
             printer.result(&format!("no: {damage}"), &object);
             Ok(ExitCode::from(1))
         }
-        Err(error) => Err(failure(error)),
+        Err(error) => Err(error.into()),
     }
 }

@@ -8,7 +8,7 @@ use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, simulate};
 use pairdp_learn::baseline::Baseline;
-use pairdp_learn::{Journal, PlanKind, PrivateModel, Settings, verify};
+use pairdp_learn::{Checkpointer, PlanKind, PrivateModel, Settings, verify};
 use pairdp_pairwise::measure;
 use pairdp_units::Budget;
 use serde_json::json;
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     let spending = Spending::default();
     let run =
         train::TrainingRun { data: &cohort, schema: &schema, budget, spending: &spending, engine: None };
-    let model = run.train(&settings, &mut Journal::none(), printer)?;
+    let (model, _) = run.train(&settings, &mut Checkpointer::none(), printer)?;
     let document = model.to_json().map_err(|error| Failure::about(&model_file, &error))?;
     model_place.write(document.as_bytes())?;
 

@@ -2,12 +2,14 @@
 
 use crate::access;
 use crate::args::Evaluate;
-use crate::booking::{Booking, Purchase};
+use crate::booking;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
+use pairdp_accountant::Payer as _;
 use pairdp_data::{Encoding, Label, LabelUse, Table};
 use pairdp_learn::{Estimate, Evaluation, LearnError, Measured, Predictor, Task};
+use pairdp_ledger::Booking;
 use pairdp_noise::Secure;
 use pairdp_pairwise::{clip_row, measure};
 use pairdp_units::Budget;
@@ -70,18 +72,24 @@ fn privately(
 ) -> Result<(), Failure> {
     // A task without a private measure is refused before anything is spent or opened.
     Evaluation::calibrate(predictor.task, 2, budget)?;
+    let mut payer =
+        booking::payer(&arguments.spending, &public_encoding(&arguments.model, predictor), label)?;
     let mut paid_for = None;
-    let read_by = public_encoding(&arguments.model, predictor);
-    let mut booking = Booking::reserve(&arguments.spending, (&read_by, label), None, None, |records| {
+    if let Some(records) = payer.size(None)? {
         let evaluation = Evaluation::calibrate(predictor.task, records, budget)?;
+        payer.pay(evaluation.price(budget)?, None)?;
         paid_for = Some(evaluation);
-        let (event, sampler_delta) = evaluation.event()?;
-        Ok(Purchase { event, sampler_delta, claim: budget, name: "evaluate" })
-    })?;
+    }
     let data = &arguments.data;
     let table = printer.reading(data, &predictor.encoding, LabelUse::Read(label));
-    let table = table.and_then(|table| table.require_pairs(data)).map_err(Failure::from);
-    let table = booking.accept(data, table, |table| table.rows)?;
+    let table = match table.and_then(|table| table.require_pairs(data)) {
+        Ok(table) => table,
+        Err(refusal) => {
+            payer.refund()?;
+            return Err(refusal.into());
+        }
+    };
+    payer.accept(table.rows)?;
     let evaluation = match paid_for {
         Some(evaluation) => evaluation,
         None => Evaluation::calibrate(predictor.task, table.rows, budget)?,
@@ -89,7 +97,10 @@ fn privately(
     let rows = table.rows;
     let mut source = Secure::from_os().map_err(LearnError::from)?;
     let measured = evaluation.release(predictor, table, &mut source)?;
-    let run = booking.settle(&evaluation.event()?.0)?;
+    let run = payer.as_ref().and_then(Booking::run).map(str::to_owned);
+    if let Some(booking) = payer {
+        booking.settle(&evaluation.price(budget)?.event)?;
+    }
     let mut object = serde_json::to_value(measured).map_err(|error| Failure::Failed(error.to_string()))?;
     object["records"] = json!(rows);
     object["epsilon"] = json!(budget.epsilon);

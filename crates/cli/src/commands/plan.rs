@@ -1,7 +1,8 @@
 use crate::args::Plan;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use pairdp_learn::{Explained, Mechanism, Prepared, explain};
+use pairdp_data::Encoding;
+use pairdp_learn::{Explained, Mechanism, explain};
 use pairdp_units::Budget;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -19,10 +20,9 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
         printer.result(&table(&rows), &json!({ "algorithms": rows }));
         return Ok(ExitCode::SUCCESS);
     }
-    let Prepared { problem, plan, budget, columns, because, as_printed, .. } =
-        settings.prepare(records, features, budget)?;
-    let mechanism = Mechanism::calibrate(problem, plan, records, columns, budget)?;
-    let (what, sigma) = match &mechanism {
+    let spec = settings.prepare(records, &Encoding::unscaled(features), budget)?;
+    let (plan, budget) = (spec.plan(), spec.budget());
+    let (what, sigma) = match spec.mechanism() {
         Mechanism::Gradients(gradients) => {
             ("noise in the first gradient over the whole table", gradients.release_at(0.0)?.sigma)
         }
@@ -38,11 +38,11 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
         plan.step_size(),
         plan.law().name(),
     );
-    if let Some(because) = &because {
+    if let Some(because) = spec.because() {
         let _ = write!(text, "\nwhy: {because}");
     }
-    let object = json!({ "plan": plan, "problem": problem, "because": because, "sigma": sigma, "epsilon": budget.epsilon,
-        "delta": budget.delta, "as_printed": as_printed });
+    let object = json!({ "plan": plan, "problem": spec.problem(), "because": spec.because(), "sigma": sigma, "epsilon": budget.epsilon,
+        "delta": budget.delta, "as_printed": spec.as_printed() });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,5 @@
 use crate::args::{Spending, Train};
-use crate::booking::{Booking, Purchase};
+use crate::booking;
 use crate::checkpoint::File;
 use crate::engine::Address;
 use crate::failure::Failure;
@@ -7,8 +7,9 @@ use crate::files;
 use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table, table_files, template};
-use pairdp_learn::parts::{Found, describe};
-use pairdp_learn::{Journal, Mechanism, Prepared, PrivateModel, Rows, Settings, Task, fit};
+use pairdp_learn::parts::{CountedParts, describe};
+use pairdp_learn::{Checkpointer, PrivateModel, Rows, Settings, Task, Training};
+use pairdp_ledger::Booking;
 use pairdp_pairwise::Neighbours;
 use pairdp_units::{Budget, shown};
 use serde_json::json;
@@ -33,14 +34,17 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
             "give a number of seconds of at least 0",
         )
     })?;
-    let mut journal = match &mut file {
-        Some(file) => Journal::to(file, interval),
-        None => Journal::none(),
+    let mut checkpointer = match &mut file {
+        Some(file) => Checkpointer::to(file, interval),
+        None => Checkpointer::none(),
     };
     let (data, spending, engine) = (&arguments.data, &arguments.spending, arguments.engine.as_ref());
     let run = TrainingRun { data, schema: &schema, budget, spending, engine };
-    let model = run.train(&settings, &mut journal, printer)?;
-    let resumed = journal.resumed();
+    let (model, payer) = run.train(&settings, &mut checkpointer, printer)?;
+    if let Some(booking) = payer {
+        booking.settle(&model.certificate.event()?)?;
+    }
+    let resumed = checkpointer.resumed();
     let document = model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?;
     out.write_paid(document.as_bytes())?;
     if let Some(file) = &file {
@@ -106,55 +110,33 @@ pub(crate) struct TrainingRun<'a> {
 }
 
 impl TrainingRun<'_> {
-    /// Spends, reads, trains.
+    /// Spends, reads, trains; what was spent is settled once the model is safe.
     pub(crate) fn train(
         &self,
         settings: &Settings,
-        journal: &mut Journal<'_>,
+        checkpointer: &mut Checkpointer<'_>,
         printer: &Printer,
-    ) -> Result<PrivateModel, Failure> {
+    ) -> Result<(PrivateModel, Option<Booking>), Failure> {
         let Self { data, schema, budget, spending, .. } = *self;
         check_label(settings.task, schema)?;
-        let encoding = Encoding::of(schema);
-        let features = encoding.dimension();
-        let order_seed = settings.order_seed.or(journal.order_seed()?);
-        let numeric_features = Some(encoding.numeric());
-        let settings = Settings { order_seed, numeric_features, ..settings.clone() };
-        // With a ledger the plan is made, and paid for, before the table is read; without one n comes from the table.
-        let mut paid_for = None;
-        let cap = settings.max_records;
-        let interrupted = journal.paid()?;
-        let read_by = (&encoding, schema.label());
-        let mut booking = Booking::reserve(spending, read_by, cap, interrupted.as_deref(), |records| {
-            let prepared = settings.prepare(records, features, budget)?;
-            let Prepared { problem, plan, budget, columns, .. } = prepared;
-            paid_for = Some(prepared);
-            let mechanism = Mechanism::calibrate(problem, plan, records, columns, budget)?;
-            let (event, sampler_delta) = mechanism.event()?;
-            Ok(Purchase { event, sampler_delta, claim: budget, name: mechanism.name() })
+        let (encoding, label) = (Encoding::of(schema), Some(schema.label().clone()));
+        let mut payer = booking::payer(spending, &encoding, schema.label())?;
+        let training = Training { settings: settings.clone(), encoding, label, budget };
+        let secret = settings.max_records.is_some();
+        let run = training.open(&mut payer, checkpointer, || {
+            let rows = self.rows(settings.task, &training.encoding, secret, printer)?;
+            match rows.count() {
+                // Where the number of records is secret, too few of them are no error.
+                0 | 1 if !secret => Err(DataError::TooFewRecords { path: data.to_owned() }.into()),
+                _ => Ok::<_, Failure>(rows),
+            }
         })?;
-        journal.paid_as(booking.run());
-        let rows = self.rows(settings.task, &encoding, cap.is_some(), printer);
-        // Where the number of records is secret, too few of them are no error.
-        let rows = rows.and_then(|rows| match count(&rows) {
-            0 | 1 if cap.is_none() => Err(DataError::TooFewRecords { path: data.to_owned() }.into()),
-            _ => Ok(rows),
-        });
-        let rows = booking.accept(data, rows, count)?;
-        let prepared = match paid_for {
-            Some(prepared) => prepared,
-            None => settings.prepare(count(&rows), features, budget)?,
-        };
-        let label = Some(schema.label().clone());
         // Descents whose results are released count their phases only.
-        let plan = prepared.plan;
+        let plan = run.spec().plan();
         let steps = (!plan.algorithm().perturbs_output()).then(|| u64::from(plan.steps()));
-        let counter = journal.counter();
-        let mut model = printer.counting("training", steps, &counter, || {
-            fit(settings.task, prepared, rows, encoding, label, journal)
-        })?;
-        model.run = booking.settle(&model.certificate.event()?)?;
-        Ok(model)
+        let counter = checkpointer.counter();
+        let model = printer.counting("training", steps, &counter, || run.train(checkpointer))?;
+        Ok((model, payer))
     }
 
     /// Reads the table, or has an engine read it.
@@ -178,14 +160,7 @@ impl TrainingRun<'_> {
             (Some(engine), _) => engine,
         };
         let parts = describe(task, &files, encoding, label, engine.workers())?;
-        Ok(Found::count(engine.connect(parts)?)?.into())
-    }
-}
-
-fn count(rows: &Rows) -> usize {
-    match rows {
-        Rows::Here(table) => table.rows,
-        Rows::Parts(found) => found.rows(),
+        Ok(CountedParts::count(engine.connect(parts)?)?.into())
     }
 }
 

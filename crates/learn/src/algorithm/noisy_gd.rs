@@ -2,7 +2,7 @@
 
 use super::Pace;
 use crate::certificate::GradientRelease;
-use crate::checkpoint::Journal;
+use crate::checkpoint::Checkpointer;
 use crate::{Curator, LearnError};
 use pairdp_noise::Source;
 use pairdp_pairwise::{Domain, Objective};
@@ -14,13 +14,13 @@ use pairdp_pairwise::{Domain, Objective};
 pub(crate) fn noisy_gd<S: Source>(
     curator: &mut Curator<S>,
     pace: &Pace,
-    journal: &mut Journal<'_>,
+    checkpointer: &mut Checkpointer<'_>,
 ) -> Result<Vec<f64>, LearnError> {
-    let mut iterates = journal.resume(curator)?;
+    let mut iterates = checkpointer.resume(curator)?;
     while iterates.taken() < pace.steps {
         let gradient = curator.noisy_gradient(iterates.current())?;
         iterates.step(pace, &gradient);
-        journal.record(curator, &iterates)?;
+        checkpointer.record(curator, &iterates)?;
     }
     let mut result = iterates.finish(pace);
     if let Objective::Metric { .. } = pace.problem.objective() {

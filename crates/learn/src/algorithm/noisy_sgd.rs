@@ -1,7 +1,7 @@
 //! Stochastic descent: secret pairs (or a record) a step, with noise in their gradient.
 
 use super::{Iterates, Pace};
-use crate::checkpoint::Journal;
+use crate::checkpoint::Checkpointer;
 use crate::{Curator, LearnError};
 use pairdp_noise::Source;
 
@@ -13,14 +13,14 @@ use pairdp_noise::Source;
 pub(crate) fn noisy_sgd<S: Source>(
     curator: &mut Curator<S>,
     pace: &Pace,
-    journal: &mut Journal<'_>,
+    checkpointer: &mut Checkpointer<'_>,
 ) -> Result<Vec<f64>, LearnError> {
-    let mut iterates: Iterates = journal.resume(curator)?;
+    let mut iterates: Iterates = checkpointer.resume(curator)?;
     let mut gradient = vec![0.0; curator.parameters()];
     while iterates.taken() < pace.steps {
         curator.noisy_sample(iterates.current(), &mut gradient)?;
         iterates.step(pace, &gradient);
-        journal.record(curator, &iterates)?;
+        checkpointer.record(curator, &iterates)?;
     }
     Ok(iterates.finish(pace))
 }

@@ -1,7 +1,7 @@
 //! One pass, each record against all before it, with noise in every gradient.
 
 use super::Pace;
-use crate::checkpoint::Journal;
+use crate::checkpoint::Checkpointer;
 use crate::{Curator, LearnError};
 use pairdp_noise::Source;
 
@@ -12,13 +12,13 @@ use pairdp_noise::Source;
 pub(crate) fn online_pair<S: Source>(
     curator: &mut Curator<S>,
     pace: &Pace,
-    journal: &mut Journal<'_>,
+    checkpointer: &mut Checkpointer<'_>,
 ) -> Result<Vec<f64>, LearnError> {
-    let mut iterates = journal.resume(curator)?;
+    let mut iterates = checkpointer.resume(curator)?;
     while iterates.taken() < pace.steps {
         let gradient = curator.noisy_arrival(iterates.current())?;
         iterates.step(pace, &gradient);
-        journal.record(curator, &iterates)?;
+        checkpointer.record(curator, &iterates)?;
     }
     Ok(iterates.finish(pace))
 }

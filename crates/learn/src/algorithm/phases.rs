@@ -1,7 +1,7 @@
 //! Descents whose results are released with noise: one, or one for each part of the table.
 
 use super::Iterates;
-use crate::checkpoint::Journal;
+use crate::checkpoint::Checkpointer;
 use crate::{Curator, LearnError};
 use pairdp_noise::Source;
 
@@ -13,13 +13,13 @@ use pairdp_noise::Source;
 pub(crate) fn phases<S: Source>(
     curator: &mut Curator<S>,
     count: u32,
-    journal: &mut Journal<'_>,
+    checkpointer: &mut Checkpointer<'_>,
 ) -> Result<Vec<f64>, LearnError> {
-    let mut results: Iterates = journal.resume(curator)?;
+    let mut results: Iterates = checkpointer.resume(curator)?;
     while results.taken() < count {
         let result = curator.noisy_result(results.current())?;
         results.replace(result);
-        journal.record(curator, &results)?;
+        checkpointer.record(curator, &results)?;
     }
     Ok(results.into_current())
 }

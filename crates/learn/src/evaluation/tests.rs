@@ -56,7 +56,7 @@ fn the_event_costs_the_budget() {
     for (epsilon, delta) in [(0.1, 1e-6), (2.0, 1e-9), (0.3, 0.0)] {
         let budget = Budget::new(epsilon, delta).unwrap();
         let evaluation = Evaluation::calibrate(Task::Ranking, RECORDS, budget).unwrap();
-        let (event, sampler_delta) = evaluation.event().unwrap();
+        let Price { event, sampler_delta, .. } = evaluation.price(budget).unwrap();
         let left = Delta::new(larger(0.0, delta - sampler_delta.get())).unwrap();
         let cost = pairdp_accountant::epsilon_for(&event, left).unwrap().0.get();
         assert!(cost <= epsilon * (1.0 + 1e-9) && cost > epsilon * 0.999, "{cost} for {budget}");

@@ -2,7 +2,6 @@
 
 use super::{Content, Description, PhaseRows, Reply, Request, Run, UNREADABLE, read, written};
 use crate::LearnError;
-use crate::fit::records;
 use pairdp_data::{DataError, LabelUse, Table};
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Share, Workspace};
@@ -90,15 +89,15 @@ impl Held {
     fn prepared(self, wanted: String, phase: Option<&PhaseRows>, part: usize) -> Result<Self, LearnError> {
         let held = match self {
             Self::Rows(table) => {
-                let Run { form, rows } =
+                let Run { layout, rows } =
                     serde_json::from_str(&wanted).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
                 // Shares of a metric's pairs all have the rows that the first one counted.
                 let counted = rows.get(part).or(rows.first());
                 if counted != Some(&(table.rows as u64)) {
                     return Err(LearnError::Engine("the files of a part changed during the run".into()));
                 }
-                let all = records(form.problem, table, form.feature_bound, form.constant)?;
-                Self::Records { run: wanted, problem: form.problem, all, workspace: Workspace::default() }
+                let all = layout.records(table)?;
+                Self::Records { run: wanted, problem: layout.problem, all, workspace: Workspace::default() }
             }
             Self::Records { ref run, .. } | Self::Phases { ref run, .. } if *run == wanted => self,
             Self::Records { .. } | Self::Phases { .. } => {

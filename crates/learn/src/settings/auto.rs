@@ -25,7 +25,7 @@ impl Settings {
     /// Once there is signal to spare for many noisy steps, a descent on the logistic loss of records finds what least squares
     /// cannot, unless the features are few. A metric has d weights as long as d(d + 1)/2 are too many. The edges were found on
     /// simulated populations and public sets: `cargo xtask bench utility`.
-    pub(super) fn resolved(
+    pub(crate) fn resolved(
         &self,
         records: usize,
         features: usize,

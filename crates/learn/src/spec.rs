@@ -1,0 +1,162 @@
+//! The value that travels: a run as public facts decide it, before a record is read.
+//!
+//! [`Settings`] are what people choose. With the columns of a table, its public size and a budget they become a
+//! [`TrainingSpec`], which is calibrated once and then only read: a ledger is charged its [`price`](TrainingSpec::price), plans and
+//! reports print it, and [`PaidRun::train`](crate::PaidRun::train) carries it out.
+
+use crate::literal::{AsPrinted, as_printed};
+use crate::mechanism::Public;
+use crate::parts::RowLayout;
+use crate::settings::Calibration;
+use crate::{Law, LearnError, Mechanism, Order, Plan, PlanKind, Settings, Task, Tighten};
+use pairdp_accountant::Price;
+use pairdp_data::{Encoding, Label};
+use pairdp_noise::{Secure, Source};
+use pairdp_pairwise::Problem;
+use pairdp_units::Budget;
+
+/// A run, calibrated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingSpec {
+    pub(crate) task: Task,
+    /// How rows become vectors, from public facts.
+    pub(crate) encoding: Encoding,
+    pub(crate) label: Option<Label>,
+    pub(crate) layout: RowLayout,
+    pub(crate) mechanism: Mechanism,
+    pub(crate) because: Option<String>,
+    pub(crate) as_printed: Option<AsPrinted>,
+}
+
+impl TrainingSpec {
+    /// What will be released, with its noise.
+    pub fn mechanism(&self) -> &Mechanism {
+        &self.mechanism
+    }
+
+    /// What is minimised.
+    pub fn problem(&self) -> Problem {
+        self.facts().problem
+    }
+
+    /// How.
+    pub fn plan(&self) -> Plan {
+        self.facts().plan
+    }
+
+    /// What is spent: what was asked for, or what a printed formula really spends.
+    pub fn budget(&self) -> Budget {
+        self.facts().budget
+    }
+
+    /// Columns of the records that the curator sees: features and, if gradients need it, the constant.
+    pub fn columns(&self) -> usize {
+        self.facts().features
+    }
+
+    /// Why this algorithm, if it was left open.
+    pub fn because(&self) -> Option<&str> {
+        self.because.as_deref()
+    }
+
+    /// The paper's claim, if the noise is a paper's.
+    pub fn as_printed(&self) -> Option<&AsPrinted> {
+        self.as_printed.as_ref()
+    }
+
+    /// What the run costs whoever pays for it.
+    ///
+    /// # Errors
+    /// [`LearnError::Accountant`] for a ratio beyond f64.
+    pub fn price(&self) -> Result<Price, LearnError> {
+        let (event, sampler_delta) = self.mechanism.event()?;
+        let label = self.mechanism.name().to_owned();
+        Ok(Price { event, sampler_delta, claim: self.budget(), label })
+    }
+
+    fn facts(&self) -> Public {
+        self.mechanism.common().public
+    }
+}
+
+impl Settings {
+    /// The run that these choices make of a table with such columns and a public size; if the size is secret, `records` is not
+    /// looked at.
+    ///
+    /// # Errors
+    /// [`LearnError`], from public facts alone.
+    pub fn prepare(
+        &self,
+        records: usize,
+        encoding: &Encoding,
+        budget: Budget,
+    ) -> Result<TrainingSpec, LearnError> {
+        let (records, features) = (self.max_records.unwrap_or(records), encoding.dimension());
+        let (chosen, because) = self.resolved(records, features, budget)?;
+        let algorithm = chosen.algorithm.unwrap_or(PlanKind::NoisyGd);
+        let (problem, columns) = (chosen.problem(features)?, chosen.columns(features));
+        let (feature_bound, constant) = (chosen.row_bound(features), chosen.constant(features));
+        let layout = RowLayout { problem, feature_bound, constant };
+        let mut plan = self.plan(algorithm, problem, records, columns, budget)?;
+        if let Some(share) = self.range_share {
+            plan = plan.with_tighter_ranges(Tighten { share, columns: encoding.numeric() })?;
+        }
+        let (mut budget, mut printed) = (budget, None);
+        if self.calibration == Calibration::Literal {
+            if self.range_share.is_some() {
+                return Err(LearnError::NoProof("tighter ranges with a paper's noise"));
+            }
+            if algorithm == PlanKind::NoisyGd {
+                plan = plan.with_constant_noise();
+            }
+            plan = plan.with_law(Law::Gaussian);
+            let (claim, delivered) = as_printed(problem, plan, records, columns, budget, self.paper)?;
+            (budget, printed) = (delivered, Some(claim));
+        }
+        Ok(TrainingSpec {
+            task: self.task,
+            encoding: encoding.clone(),
+            label: None,
+            layout,
+            mechanism: Mechanism::calibrate(problem, plan, records, columns, budget)?,
+            because,
+            as_printed: printed,
+        })
+    }
+
+    /// The numbers that were given, and suggested ones for the rest.
+    fn plan(
+        &self,
+        algorithm: PlanKind,
+        problem: Problem,
+        records: usize,
+        columns: usize,
+        budget: Budget,
+    ) -> Result<Plan, LearnError> {
+        let suggested = Plan::suggested(algorithm, problem, records, columns, budget)?;
+        let steps = self.steps.unwrap_or(suggested.steps());
+        let size = self.step_size.unwrap_or(suggested.step_size());
+        let mut plan = Plan::new(algorithm, steps, size, self.average.unwrap_or(suggested.average()))?;
+        let law = match self.mechanism {
+            Some(law) => law,
+            // Whose ratios compose with those of the counts.
+            None if self.range_share.is_some() => Law::Gaussian,
+            None if algorithm == PlanKind::NoisyGd => {
+                Law::quietest(budget, f64::from(steps), crate::packing::coordinates(problem, columns))?
+            }
+            None => suggested.law(),
+        };
+        if algorithm.has_order() {
+            let seed = match self.order_seed {
+                Some(seed) => seed,
+                // 53 bits, so that every reader of JSON reads the same number.
+                None => Secure::from_os()?.next_word() >> 11,
+            };
+            plan = plan.with_order(Order { shuffle: self.shuffle, seed });
+        }
+        if let Some(pairs) = self.expected_pairs {
+            plan = plan.with_expected_pairs(pairs)?;
+        }
+        Ok(plan.with_law(law))
+    }
+}

@@ -1,0 +1,120 @@
+//! A run's place in a ledger: what every front end does around the table that it reads.
+//!
+//! Pay, read, release, settle. The number of records, which the noise depends on, comes from the ledger: it is public under
+//! replace-one adjacency, and counting rows would be reading them. If the table is then refused, for its form or because it has
+//! another size, nothing was released that depends on a record's content beyond what the data set's own schema, set by its owner,
+//! refuses; and the price is given back. From the first query on it stays paid, whatever happens.
+
+use crate::entry::{Cancelled, Cost};
+use crate::{Key, Ledger, LedgerError, Reservation, SchemaDigest};
+use pairdp_accountant::{Event, Payer, Price};
+use std::path::Path;
+
+/// One run on one data set, read by one schema.
+pub struct Booking {
+    ledger: Ledger,
+    dataset: String,
+    schema: SchemaDigest,
+    /// None if their number is secret.
+    records: Option<usize>,
+    held: Option<Held>,
+}
+
+struct Held {
+    reservation: Reservation,
+    /// Whether nothing was released under it before.
+    fresh: bool,
+}
+
+impl Booking {
+    /// Opens the ledger for a run whose table is read by this schema.
+    ///
+    /// # Errors
+    /// [`LedgerError::OtherSchema`] and others, before anything is looked at.
+    pub fn new(mut ledger: Ledger, dataset: &str, schema: SchemaDigest) -> Result<Self, LedgerError> {
+        ledger.check_schema(dataset, schema)?;
+        let records = ledger.facts(dataset)?.records.and_then(|records| usize::try_from(records).ok());
+        Ok(Self { ledger, dataset: dataset.to_owned(), schema, records, held: None })
+    }
+
+    /// The run's name, once it is paid for.
+    pub fn run(&self) -> Option<&str> {
+        self.held.as_ref().map(|held| held.reservation.run().as_str())
+    }
+
+    /// Records what was released.
+    ///
+    /// # Errors
+    /// As [`Reservation::commit`]; [`LedgerError::NoOpenRun`] if nothing was paid.
+    pub fn settle(self, released: &Event) -> Result<(), LedgerError> {
+        let Self { mut ledger, held, dataset, .. } = self;
+        let Held { reservation, .. } = held.ok_or(LedgerError::NoOpenRun(dataset))?;
+        reservation.commit(&mut ledger, released).map(drop)
+    }
+}
+
+impl Payer for Booking {
+    type Error = LedgerError;
+
+    fn size(&mut self, cap: Option<usize>) -> Result<Option<usize>, LedgerError> {
+        match cap.or(self.records) {
+            Some(size) => Ok(Some(size)),
+            None => Err(LedgerError::NoSize(self.dataset.clone())),
+        }
+    }
+
+    fn pay(&mut self, price: Price, interrupted: Option<&str>) -> Result<Option<String>, LedgerError> {
+        let Self { ledger, dataset, schema, held, .. } = self;
+        let cost = Cost::of(price)?;
+        let found = interrupted.map(|run| ledger.resume(dataset, *schema, run, &cost)).transpose()?.flatten();
+        let (reservation, fresh) = match found {
+            Some(reservation) => (reservation, false),
+            None => (ledger.reserve(dataset, *schema, &cost)?, true),
+        };
+        let run = reservation.run().to_string();
+        *held = Some(Held { reservation, fresh });
+        Ok(Some(run))
+    }
+
+    fn accept(&mut self, found: usize) -> Result<(), LedgerError> {
+        match self.records {
+            Some(known) if known != found => {
+                self.refund()?;
+                Err(LedgerError::OtherSize { dataset: self.dataset.clone(), found, known })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn refund(&mut self) -> Result<(), LedgerError> {
+        match self.held.take() {
+            // If that fails the budget stays spent: too much rather than too little.
+            Some(Held { reservation, fresh: true }) => {
+                reservation.cancel(&mut self.ledger, Cancelled::TableRefused)
+            }
+            // What an interrupted run released stays spent, whatever is wrong with the table now.
+            held => {
+                self.held = held;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Ledger {
+    /// Opens a ledger with the key that a command prints, or the one beside it.
+    ///
+    /// # Errors
+    /// [`LedgerError::Missing`], before any key is asked for; otherwise as [`Ledger::open`].
+    pub fn open_with(path: &Path, key_command: Option<&str>) -> Result<Self, LedgerError> {
+        // Without a ledger the key does not matter.
+        if !path.exists() {
+            return Err(LedgerError::Missing(path.to_owned()));
+        }
+        let key = match key_command {
+            Some(command) => Key::from_command(command),
+            None => Key::beside(path),
+        };
+        Self::open(path, key?)
+    }
+}
