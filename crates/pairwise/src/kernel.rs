@@ -35,7 +35,7 @@ mod single;
 mod sums;
 mod tree;
 
-use crate::{Element, MarginLoss, Objective, Problem, Records};
+use crate::{Element, Objective, Problem, Records};
 use pairdp_units::directed::up_by;
 use parts::{Share, Workspace};
 
@@ -58,8 +58,10 @@ pub fn gradient<E: Element>(
     par: Par,
 ) -> Vec<f64> {
     assert_eq!(parameters.len(), problem.parameters(records.columns()), "one parameter for each coordinate");
-    if let Objective::Ranking { loss: MarginLoss::QHinge { q }, .. } = problem.objective() {
-        return charges::gradient_by_tree(problem, q, records, parameters, par);
+    if let Objective::Ranking { loss, .. } = problem.objective()
+        && charges::needs_tree(loss)
+    {
+        return charges::gradient_by_tree(problem, records, parameters, par);
     }
     let mut workspace = Workspace::default();
     let ask = |question: &_| parts::answer(problem, records, Share::WHOLE, question, &mut workspace, par);

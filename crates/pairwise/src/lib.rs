@@ -9,6 +9,7 @@ mod clip;
 mod constants;
 mod domain;
 pub mod kernel;
+pub mod knots;
 mod loss;
 pub mod measure;
 pub mod moments;

@@ -3,6 +3,7 @@
 //! A loss is named here by its formula; on which records, pairs and domain it is minimised is for
 //! [`Problem`](crate::Problem) to say. All are convex.
 
+use pairdp_units::directed::smaller;
 use serde::{Deserialize, Serialize};
 
 /// A loss φ of the margin s = score(positive) − score(negative), or of s = y·score for one record.
@@ -13,6 +14,9 @@ pub enum MarginLoss {
     Hinge,
     /// φ(s) = log(1 + e^{−s}).
     Logistic,
+    /// φ(s) = log(1 + e^{−s}) for s ≥ 0 and log 2 − s/2 below: the logistic loss whose slope goes no further than at 0, so that no
+    /// record pulls harder than at the start. Convex and smooth, and consistent for AUC (Gao and Zhou 2015, Theorem 2).
+    CappedLogistic,
     /// φ(s) = (1 − s)².
     Squared,
     /// φ(s) = (1 − s)₊^q with 1 < q < 2: smoother than the hinge, with a Hölder continuous slope.
@@ -30,6 +34,8 @@ impl MarginLoss {
             // log(1 + e^{−s}) without overflow.
             Self::Logistic if margin >= 0.0 => (-margin).exp().ln_1p(),
             Self::Logistic => margin.exp().ln_1p() - margin,
+            Self::CappedLogistic if margin >= 0.0 => Self::Logistic.value(margin),
+            Self::CappedLogistic => std::f64::consts::LN_2 - margin / 2.0,
             Self::Squared => (1.0 - margin) * (1.0 - margin),
             Self::QHinge { q } => positive_part(1.0 - margin).powf(q),
         }
@@ -40,6 +46,7 @@ impl MarginLoss {
         match self {
             Self::Hinge => f64::from(u8::from(margin < 1.0)),
             Self::Logistic => logistic(-margin),
+            Self::CappedLogistic => smaller(logistic(-margin), 0.5),
             Self::Squared => 2.0 * (1.0 - margin),
             Self::QHinge { q } => q * positive_part(1.0 - margin).powf(q - 1.0),
         }
@@ -163,8 +170,13 @@ mod tests {
     fn slopes_are_derivatives() {
         let h = 1e-6;
         let derivative = |f: &dyn Fn(f64) -> f64, x: f64| (f(x + h) - f(x - h)) / (2.0 * h);
-        let margins =
-            [MarginLoss::Hinge, MarginLoss::Logistic, MarginLoss::Squared, MarginLoss::QHinge { q: 1.4 }];
+        let margins = [
+            MarginLoss::Hinge,
+            MarginLoss::Logistic,
+            MarginLoss::CappedLogistic,
+            MarginLoss::Squared,
+            MarginLoss::QHinge { q: 1.4 },
+        ];
         for x in [-3.0, -0.7, 0.0, 0.4, 0.9, 1.7, 4.0] {
             for loss in margins {
                 let found = derivative(&|s| loss.value(s), x);

@@ -189,7 +189,7 @@ impl Problem {
         let (lipschitz_everywhere, exponent) = match objective {
             Objective::Ranking { loss, .. } | Objective::Pointwise { loss: PointLoss::Margin(loss) } => {
                 match loss {
-                    MarginLoss::Hinge | MarginLoss::Logistic => (true, None),
+                    MarginLoss::Hinge | MarginLoss::Logistic | MarginLoss::CappedLogistic => (true, None),
                     MarginLoss::Squared => (false, None),
                     MarginLoss::QHinge { q } => (false, Some((q, q < 2.0))),
                 }

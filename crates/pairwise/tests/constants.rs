@@ -190,8 +190,13 @@ fn search(problem: Problem, quantity: &Quantity, random: &mut Replay, restarts: 
 }
 
 fn problems() -> Vec<Problem> {
-    let margins =
-        [MarginLoss::Logistic, MarginLoss::Hinge, MarginLoss::Squared, MarginLoss::QHinge { q: 1.5 }];
+    let margins = [
+        MarginLoss::Logistic,
+        MarginLoss::CappedLogistic,
+        MarginLoss::Hinge,
+        MarginLoss::Squared,
+        MarginLoss::QHinge { q: 1.5 },
+    ];
     let mut all = Vec::new();
     let mut add = |objective: Objective, domain: Domain, kappa: f64| {
         if let Ok(problem) = Problem::new(objective, domain, kappa) {

@@ -8,8 +8,9 @@ use pairdp_pairwise::{
     Domain, Element, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records,
 };
 
-const LOSSES: [MarginLoss; 5] = [
+const LOSSES: [MarginLoss; 6] = [
     MarginLoss::Logistic,
+    MarginLoss::CappedLogistic,
     MarginLoss::Hinge,
     MarginLoss::Squared,
     MarginLoss::QHinge { q: 1.2 },

@@ -15,7 +15,7 @@ fn problems() -> Vec<Problem> {
             objectives.push(Objective::Ranking { form, loss });
         }
     }
-    for loss in [MarginLoss::Logistic, MarginLoss::QHinge { q: 1.3 }] {
+    for loss in [MarginLoss::Logistic, MarginLoss::CappedLogistic, MarginLoss::QHinge { q: 1.3 }] {
         objectives.push(Objective::Pointwise { loss: PointLoss::Margin(loss) });
     }
     objectives.push(Objective::Pointwise { loss: PointLoss::Residual { q: 1.5, target_bound: 1.0 } });

@@ -11,8 +11,13 @@ use proptest::prelude::*;
 
 const KAPPA: f64 = 0.7;
 
-const LOSSES: [MarginLoss; 4] =
-    [MarginLoss::Logistic, MarginLoss::Hinge, MarginLoss::Squared, MarginLoss::QHinge { q: 1.6 }];
+const LOSSES: [MarginLoss; 5] = [
+    MarginLoss::Logistic,
+    MarginLoss::CappedLogistic,
+    MarginLoss::Hinge,
+    MarginLoss::Squared,
+    MarginLoss::QHinge { q: 1.6 },
+];
 
 fn problem(loss: MarginLoss, form: RankingForm) -> Problem {
     Problem::new(Objective::Ranking { form, loss }, Domain::Ball { radius: 3.0 }, KAPPA).unwrap()

@@ -10,6 +10,7 @@ pub(super) fn steepest(loss: MarginLoss, reach: f64) -> f64 {
     match loss {
         MarginLoss::Hinge => 1.0,
         MarginLoss::Logistic => logistic(reach),
+        MarginLoss::CappedLogistic => 0.5,
         MarginLoss::Squared => 2.0 * (1.0 + reach),
         MarginLoss::QHinge { q } => q * (1.0 + reach).powf(q - 1.0),
     }
@@ -19,7 +20,9 @@ pub(super) fn steepest(loss: MarginLoss, reach: f64) -> f64 {
 pub(super) fn flattest(loss: MarginLoss, reach: f64) -> f64 {
     match loss {
         MarginLoss::Squared => 2.0 * (1.0 - reach),
-        MarginLoss::Hinge | MarginLoss::Logistic | MarginLoss::QHinge { .. } => 0.0,
+        MarginLoss::Hinge | MarginLoss::Logistic | MarginLoss::CappedLogistic | MarginLoss::QHinge { .. } => {
+            0.0
+        }
     }
 }
 
@@ -28,6 +31,7 @@ pub(super) fn variation(loss: MarginLoss, reach: f64) -> f64 {
     match loss {
         MarginLoss::Hinge => 1.0,
         MarginLoss::Logistic => (reach / 2.0).tanh(),
+        MarginLoss::CappedLogistic => 0.5 * (reach / 2.0).tanh(),
         MarginLoss::Squared => 4.0 * reach,
         MarginLoss::QHinge { q } => steepest(loss, reach) - q * larger(1.0 - reach, 0.0).powf(q - 1.0),
     }
@@ -37,7 +41,9 @@ pub(super) fn variation(loss: MarginLoss, reach: f64) -> f64 {
 pub(super) fn regularity(loss: MarginLoss, length: f64) -> Regularity {
     match loss {
         MarginLoss::Hinge => Regularity::Jumps,
-        MarginLoss::Logistic => Regularity::Smooth { constant: length * length / 4.0 },
+        MarginLoss::Logistic | MarginLoss::CappedLogistic => {
+            Regularity::Smooth { constant: length * length / 4.0 }
+        }
         MarginLoss::Squared => Regularity::Smooth { constant: 2.0 * length * length },
         MarginLoss::QHinge { q } => Regularity::Hoelder { exponent: q - 1.0, constant: q * length.powf(q) },
     }

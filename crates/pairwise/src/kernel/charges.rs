@@ -53,7 +53,7 @@ impl Scaled {
 /// For weighted rows: a charge adds up fewer than n slopes, each at most the steepest at a margin within twice the scores.
 pub(super) fn grid(problem: Problem, scaled: &Scaled, bound: f64, n: usize) -> Grid {
     let steepest = match scaled.loss {
-        MarginLoss::Logistic | MarginLoss::Hinge => 1.0,
+        MarginLoss::Logistic | MarginLoss::CappedLogistic | MarginLoss::Hinge => 1.0,
         MarginLoss::Squared | MarginLoss::QHinge { .. } => scaled.loss.steepness(-2.0 * bound),
     };
     Grid::for_terms(problem.feature_bound() * steepest * n as f64)
@@ -67,10 +67,14 @@ pub(super) fn mean(problem: Problem, scaled: &Scaled, bound: f64, totals: &[i128
     totals.iter().map(|total| scale * grid.value(*total)).collect()
 }
 
-/// q-hinge: charges by a tree over all scores.
+/// Whether charges come from a tree over all scores, which must then be in one place.
+pub(super) fn needs_tree(loss: MarginLoss) -> bool {
+    matches!(loss, MarginLoss::CappedLogistic | MarginLoss::QHinge { .. })
+}
+
+/// Losses whose slope has a kink: charges by a tree over all scores.
 pub(super) fn gradient_by_tree<E: Element>(
     problem: Problem,
-    q: f64,
     records: &Records<E>,
     w: &[f64],
     par: Par,
@@ -82,7 +86,7 @@ pub(super) fn gradient_by_tree<E: Element>(
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
     let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
-    let tree = Tree::slopes(&scores, records.targets(), q, par);
+    let tree = Tree::slopes(&scores, records.targets(), scaled.loss, par);
     let grid = grid(problem, &scaled, bound, records.len());
     let totals = rows::weighted_sum(records, grid, |range, out| tree.charges(range, out), par);
     mean(problem, &scaled, bound, &totals, records.len())
@@ -103,7 +107,9 @@ pub(super) fn risk<E: Element>(problem: Problem, records: &Records<E>, w: &[f64]
             Counts::new(sorting, sorted, &marks).risk(&scores, targets)
         }
         MarginLoss::Squared => sums::risk(&scores, targets),
-        MarginLoss::QHinge { q } => Tree::values(&scores, targets, q, par),
+        MarginLoss::CappedLogistic | MarginLoss::QHinge { .. } => {
+            Tree::values(&scores, targets, scaled.loss, par)
+        }
     };
     let n = records.len() as f64;
     if n < 2.0 {
@@ -126,7 +132,9 @@ pub(super) fn roundings(problem: Problem, n: usize, columns: usize) -> f64 {
     const OF_MOMENTS: f64 = 16.0;
     // The tree adds up moments, and near leaves, one after the other.
     let tree = match Scaled::of(problem).loss {
-        MarginLoss::QHinge { .. } => (SUB_BLOCK + n.div_ceil(SUB_BLOCK) + n.div_ceil(32)) as f64,
+        MarginLoss::CappedLogistic | MarginLoss::QHinge { .. } => {
+            (SUB_BLOCK + n.div_ceil(SUB_BLOCK) + n.div_ceil(32)) as f64
+        }
         MarginLoss::Hinge | MarginLoss::Logistic | MarginLoss::Squared => 0.0,
     };
     2.0 * (OVER_BOXES + tree) + OF_MOMENTS + 16.0 * (columns as f64).sqrt()

@@ -11,7 +11,7 @@
 //! | metric | tiles of pairs, for which every part needs the whole table; sum of squares |
 //! | pointwise | weighted sum |
 //!
-//! The q-hinge needs all scores in one place, and stays there.
+//! The q-hinge and the capped logistic loss need all scores in one place, and stay there.
 
 use super::blocks::Par;
 use super::boxes::{BoxMoments, Boxes};
@@ -120,7 +120,7 @@ impl Share {
 
 /// Whether gradients of a problem can be asked of parts.
 pub fn can_ask(problem: Problem) -> bool {
-    !matches!(problem.objective(), Objective::Ranking { loss: MarginLoss::QHinge { .. }, .. })
+    !matches!(problem.objective(), Objective::Ranking { loss, .. } if charges::needs_tree(loss))
 }
 
 /// A part's answer. A share is of tiles, for metrics, whose parts all have the whole table; others add up their own records.
@@ -244,7 +244,7 @@ pub fn gradient<X: From<Mismatch>>(
                     };
                     Field::Counts(Counts::new(sorting, Sorted::new(values, bound), &marks))
                 }
-                MarginLoss::QHinge { .. } => return Err(Mismatch.into()),
+                MarginLoss::CappedLogistic | MarginLoss::QHinge { .. } => return Err(Mismatch.into()),
             };
             match ask(About::Charged(field))? {
                 Content::Totals(totals) => Ok(charges::mean(problem, &scaled, bound, &totals, n)),

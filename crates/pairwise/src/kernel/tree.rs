@@ -1,12 +1,16 @@
-//! q-hinge: sums of q·(t − s + 1)₊^{q−1} by a tree of expansions.
+//! Sums of a slope with a kink, by a tree of expansions: q·(t − s + 1)₊^{q−1} of the q-hinge, min(σ(t − s), ½) of the capped
+//! logistic loss.
 //!
-//! With s' = s − 1 the steepness is a power of the distance t − s' where t is above, and 0 where it is below. The power has a
+//! With s' = s − 1 the q-hinge's steepness is a power of the distance t − s' where t is above, and 0 where it is below; that of
+//! the capped loss is ½ less ½·tanh of half the distance where t is below s, and ½ where it is above. Such a kernel has a
 //! kink at distance 0, so no polynomial serves across it; but on two intervals that are well apart (their gap at least twice
 //! the wider one) a degree 15 in each variable does, to 10⁻¹⁵ of the largest value. The sources are sorted and halved again and
 //! again; each node keeps 16 Chebyshev moments on its interval. A leaf of targets takes far nodes by their moments, and the
 //! few near points one by one. Ties and clusters make intervals short, not the tree deep.
 
 use super::blocks::{self, Par, SUB_BLOCK};
+use crate::MarginLoss;
+use pairdp_units::directed::larger;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -21,11 +25,17 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn slopes(scores: &[f64], targets: &[f64], q: f64, par: Par) -> Self {
-        let power = |distance: f64| if distance > 0.0 { q * distance.powf(q - 1.0) } else { 0.0 };
+    pub(super) fn slopes(scores: &[f64], targets: &[f64], loss: MarginLoss, par: Par) -> Self {
         let mut charges = vec![0.0; scores.len()];
-        for (index, sum) in both_sides(scores, targets, &power, par) {
-            charges[index] = sum;
+        let sums = match loss {
+            MarginLoss::QHinge { q } => {
+                let power = |distance: f64| if distance > 0.0 { q * distance.powf(q - 1.0) } else { 0.0 };
+                both_sides(scores, targets, &power, Kink::NegativeAbove { shift: 1.0 }, par)
+            }
+            _ => capped(scores, targets, par),
+        };
+        for (index, sum) in sums {
+            charges[index] = if targets[index] > 0.0 { sum } else { -sum };
         }
         Self { charges }
     }
@@ -34,34 +44,98 @@ impl Tree {
         out.copy_from_slice(&self.charges[range]);
     }
 
-    /// Σ (1 − s + t)₊^q over pairs.
-    pub(super) fn values(scores: &[f64], targets: &[f64], q: f64, par: Par) -> f64 {
-        let power = |distance: f64| if distance > 0.0 { distance.powf(q) } else { 0.0 };
-        let sums = both_sides(scores, targets, &power, par);
-        sums.into_iter().filter(|(index, _)| targets[*index] > 0.0).map(|(_, sum)| sum).sum()
+    /// The sum of the loss over pairs.
+    pub(super) fn values(scores: &[f64], targets: &[f64], loss: MarginLoss, par: Par) -> f64 {
+        let of_positives = |sums: Vec<(usize, f64)>| -> f64 {
+            sums.into_iter().filter(|(index, _)| targets[*index] > 0.0).map(|(_, sum)| sum).sum()
+        };
+        match loss {
+            MarginLoss::QHinge { q } => {
+                let power = |distance: f64| if distance > 0.0 { distance.powf(q) } else { 0.0 };
+                of_positives(both_sides(scores, targets, &power, Kink::NegativeAbove { shift: 1.0 }, par))
+            }
+            _ => {
+                let right = |m: f64| if m > 0.0 { loss.value(m) } else { 0.0 };
+                let wrong = |m: f64| if m > 0.0 { loss.value(-m) } else { 0.0 };
+                of_positives(both_sides(scores, targets, &right, Kink::NegativeBelow, par))
+                    + of_positives(both_sides(
+                        scores,
+                        targets,
+                        &wrong,
+                        Kink::NegativeAbove { shift: 0.0 },
+                        par,
+                    ))
+                    + loss.value(0.0) * ties(scores, targets)
+            }
+        }
     }
 }
 
-/// For every record, the sum of power(t − s') over the other class, negative for negatives.
+/// Pairs of equal scores.
+fn ties(scores: &[f64], targets: &[f64]) -> f64 {
+    let of = |positive: bool| {
+        let chosen = scores.iter().zip(targets).filter(move |(_, target)| (**target > 0.0) == positive);
+        chosen.map(|(score, _)| *score)
+    };
+    let mut negatives: Vec<f64> = of(false).collect();
+    negatives.sort_unstable_by(f64::total_cmp);
+    let equal = |score: f64| {
+        let above = negatives.partition_point(|other| *other <= score);
+        above - negatives.partition_point(|other| *other < score)
+    };
+    of(true).map(equal).sum::<usize>() as f64
+}
+
+/// For every record, the sum of min(σ(t − s), ½) over the other class: half of all, less ½·tanh((s − t)/2) of those in the right
+/// order.
+fn capped(scores: &[f64], targets: &[f64], par: Par) -> Vec<(usize, f64)> {
+    let less = |distance: f64| if distance > 0.0 { 0.5 * (distance / 2.0).tanh() } else { 0.0 };
+    let positives = targets.iter().filter(|target| **target > 0.0).count();
+    let (of_positive, of_negative) = ((targets.len() - positives) as f64 / 2.0, positives as f64 / 2.0);
+    let sums = both_sides(scores, targets, &less, Kink::NegativeBelow, par);
+    let charge = |(index, sum): (usize, f64)| {
+        let half = if targets[index] > 0.0 { of_positive } else { of_negative };
+        (index, larger(half - sum, 0.0))
+    };
+    sums.into_iter().map(charge).collect()
+}
+
+/// Which pairs a kernel counts.
+#[derive(Clone, Copy)]
+enum Kink {
+    /// Those whose negative is above the positive less a shift, at their distance.
+    NegativeAbove { shift: f64 },
+    /// Those whose negative is below the positive.
+    NegativeBelow,
+}
+
+/// For every record, the sum of a kernel of the distance over the other class.
 fn both_sides(
     scores: &[f64],
     targets: &[f64],
     power: &(impl Fn(f64) -> f64 + Sync),
+    kink: Kink,
     par: Par,
 ) -> Vec<(usize, f64)> {
+    let shift = match kink {
+        Kink::NegativeAbove { shift } => shift,
+        Kink::NegativeBelow => 0.0,
+    };
     let sorted = |positive: bool| {
         let mut points: Vec<(f64, usize)> = (0..scores.len())
             .filter(|i| (targets[*i] > 0.0) == positive)
-            .map(|i| (if positive { scores[i] - 1.0 } else { scores[i] }, i))
+            .map(|i| (if positive { scores[i] - shift } else { scores[i] }, i))
             .collect();
         points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         points
     };
     let (positives, negatives) = (sorted(true), sorted(false));
-    // From a positive at s', negatives above count; from a negative at t, positives below. Always power(t − s').
-    let mut sums = one_side(&positives, &negatives, power, Side::Above, par);
-    let below = one_side(&negatives, &positives, power, Side::Below, par);
-    sums.extend(below.into_iter().map(|(index, sum)| (index, -sum)));
+    let (of_positives, of_negatives) = match kink {
+        Kink::NegativeAbove { .. } => (Side::Above, Side::Below),
+        Kink::NegativeBelow => (Side::Below, Side::Above),
+    };
+    let mut sums = one_side(&positives, &negatives, power, of_positives, par);
+    sums.extend(one_side(&negatives, &positives, power, of_negatives, par));
     sums
 }
 

@@ -1,0 +1,346 @@
+//! Where the values of every column lie, as one query: weights of public knots.
+//!
+//! A number x between two knots gives 1 − f to the left one and f to the right one, in proportion to where it lies, so that
+//! Σ weight·knot = x. A category gives its weight to its own place, and so does an empty cell that has one. Summed over all
+//! records that tells the distribution of every column, and between knots too, at the price of counting.
+//!
+//! # Guarantee
+//! Replacing a record moves the sums by at most [`Layout::sensitivity`]; what [`KnotSums`] adds up is a vector of that form, with
+//! shares rounded to multiples of 2⁻³², and not an approximation of one. Proof: `proofs/representation.md`.
+
+use crate::kernel::Par;
+use crate::kernel::blocks;
+use crate::kernel::parts::Mismatch;
+use crate::{Neighbours, ProblemError, Sensitivity};
+use pairdp_units::directed::{larger, up_by};
+use serde::{Deserialize, Serialize};
+
+/// Equal stretches of [−1, 1].
+const EQUAL: usize = 32;
+/// Halvings of the stretches that touch −1, 0 and 1, where columns have their spikes and tails.
+const HALVINGS: usize = 6;
+/// Knots of a number's range.
+pub const KNOTS: usize = EQUAL + 1 + 4 * HALVINGS;
+/// What a category's place weighs, relative to a number's. Shares of categories need not be known as well as quantiles do.
+pub const CATEGORY_WEIGHT: f64 = 0.5;
+/// Shares are whole multiples of 2^−this.
+const SHARE_BITS: i32 = 32;
+
+/// The knots, from −1 to 1.
+pub fn positions() -> [f64; KNOTS] {
+    let width = 2.0 / EQUAL as f64;
+    let mut at = [0.0; KNOTS];
+    let mut next = 0;
+    let mut push = |value: f64| {
+        at[next] = value;
+        next += 1;
+    };
+    for stretch in 0..EQUAL {
+        let start = -1.0 + stretch as f64 * width;
+        push(start);
+        // Towards −1 and, from above, 0: halvings from the left end; towards 0 from below and 1: from the right.
+        if stretch == 0 || stretch == EQUAL / 2 {
+            (1..=HALVINGS).rev().for_each(|j| push(start + width * halves(j)));
+        }
+        if stretch == EQUAL / 2 - 1 || stretch == EQUAL - 1 {
+            (1..=HALVINGS).for_each(|j| push(start + width * (1.0 - halves(j))));
+        }
+    }
+    push(1.0);
+    at
+}
+
+/// 2^−j.
+fn halves(j: usize) -> f64 {
+    f64::from(1_u32 << j).recip()
+}
+
+/// What a column is, and where its entries start in an encoded row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Block {
+    /// A number within ±1.
+    Number {
+        /// Its place.
+        at: usize,
+    },
+    /// A number within ±1 and, behind it, 1 if the cell was empty.
+    NumberOrMissing {
+        /// The number's place.
+        at: usize,
+    },
+    /// A 1 in one of so many places, or in none.
+    Category {
+        /// The first of them.
+        at: usize,
+        /// How many.
+        width: usize,
+    },
+}
+
+impl Block {
+    /// Coordinates that it takes of the query.
+    pub fn coordinates(self) -> usize {
+        match self {
+            Self::Number { .. } => KNOTS,
+            Self::NumberOrMissing { .. } => KNOTS + 1,
+            Self::Category { width, .. } => width,
+        }
+    }
+
+    fn is_category(self) -> bool {
+        matches!(self, Self::Category { .. })
+    }
+}
+
+/// The columns of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Layout(Vec<Block>);
+
+impl Layout {
+    /// Of these blocks, in order.
+    pub fn new(blocks: Vec<Block>) -> Self {
+        Self(blocks)
+    }
+
+    /// The columns.
+    pub fn blocks(&self) -> &[Block] {
+        &self.0
+    }
+
+    /// Coordinates of the query.
+    pub fn coordinates(&self) -> usize {
+        self.0.iter().map(|block| block.coordinates()).sum()
+    }
+
+    /// Columns of numbers, and of categories.
+    pub fn counts(&self) -> (usize, usize) {
+        let categories = self.0.iter().filter(|block| block.is_category()).count();
+        (self.0.len() - categories, categories)
+    }
+
+    /// How far one record can move the sums.
+    ///
+    /// A column's vector has no negative entry and sums to at most its weight v, so two of them are at most √2·v apart. A record
+    /// that is added below a cap may push another out, which is the same as replacing it.
+    ///
+    /// # Errors
+    /// [`ProblemError::TooFewRecords`] for a cap below two.
+    pub fn sensitivity(&self, neighbours: Neighbours) -> Result<Sensitivity, ProblemError> {
+        if let Neighbours::AddRemoveOne { most } = neighbours
+            && most < 2
+        {
+            return Err(ProblemError::TooFewRecords(most));
+        }
+        let (numbers, categories) = self.counts();
+        let squares = numbers as f64 + CATEGORY_WEIGHT * CATEGORY_WEIGHT * categories as f64;
+        Ok(Sensitivity::new(up_by((2.0 * squares).sqrt(), 4.0)))
+    }
+
+    /// The same in ℓ1.
+    pub fn sensitivity_l1(&self) -> f64 {
+        let (numbers, categories) = self.counts();
+        up_by(2.0 * (numbers as f64 + CATEGORY_WEIGHT * categories as f64), 4.0)
+    }
+
+    /// How far the released sums can be from the exact ones: whole numbers are exact up to 2⁵³ steps and rounded beyond.
+    pub fn error_bound(&self, records: usize) -> f64 {
+        let exact = 2.0_f64.powi(53 - SHARE_BITS);
+        if (records as f64) < exact {
+            return 0.0;
+        }
+        up_by(records as f64 * f64::EPSILON * (self.coordinates() as f64).sqrt(), 4.0)
+    }
+}
+
+/// Sums of all records' vectors in whole numbers: parts of a table merge by addition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KnotSums(Vec<i64>);
+
+impl KnotSums {
+    /// Of encoded rows of so many entries, the first `size` of them.
+    pub fn new(layout: &Layout, rows: &[f64], columns: usize, size: usize, par: Par) -> Self {
+        let n = (rows.len() / columns.max(1)).min(size);
+        let (width, knots) = (layout.coordinates(), positions());
+        let parts = blocks::map(n, par, |range| {
+            let mut sums = vec![0; width];
+            for row in rows[range.start * columns..range.end * columns].chunks_exact(columns) {
+                add_row(layout, &knots, row, &mut sums);
+            }
+            sums
+        });
+        let mut totals = vec![0_i64; width];
+        for part in &parts {
+            totals.iter_mut().zip(part).for_each(|(total, sum)| *total += sum);
+        }
+        Self(totals)
+    }
+
+    /// Adds another part's.
+    ///
+    /// # Errors
+    /// [`Mismatch`] if they are of other columns.
+    pub fn merge(&mut self, other: &Self) -> Result<(), Mismatch> {
+        if self.0.len() != other.0.len() {
+            return Err(Mismatch);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(total, sum)| *total = total.wrapping_add(*sum));
+        Ok(())
+    }
+
+    /// The query: the sums, each column's with its weight.
+    ///
+    /// # Errors
+    /// [`Mismatch`] for sums of other columns.
+    pub fn query(&self, layout: &Layout) -> Result<Vec<f64>, Mismatch> {
+        if self.0.len() != layout.coordinates() {
+            return Err(Mismatch);
+        }
+        let step = 2.0_f64.powi(-SHARE_BITS);
+        let mut sums = self.0.iter();
+        let mut out = Vec::with_capacity(self.0.len());
+        for block in layout.blocks() {
+            // A power of two: no rounding.
+            let weight = if block.is_category() { CATEGORY_WEIGHT } else { 1.0 };
+            out.extend(sums.by_ref().take(block.coordinates()).map(|sum| *sum as f64 * (step * weight)));
+        }
+        Ok(out)
+    }
+}
+
+/// One, as a share.
+const WHOLE: i64 = 1 << SHARE_BITS;
+
+fn add_row(layout: &Layout, knots: &[f64; KNOTS], row: &[f64], sums: &mut [i64]) {
+    let mut rest = sums;
+    for block in layout.blocks() {
+        let (own, after) = rest.split_at_mut(block.coordinates());
+        rest = after;
+        match *block {
+            Block::NumberOrMissing { at } if row[at + 1] > 0.0 => own[KNOTS] += WHOLE,
+            Block::Number { at } | Block::NumberOrMissing { at } => {
+                // What is no number has no place, and gives nothing.
+                if let Some((left, share)) = place(knots, row[at]) {
+                    own[left] += WHOLE - share;
+                    own[left + 1] += share;
+                }
+            }
+            Block::Category { at, width } => {
+                if let Some(which) = row[at..at + width].iter().position(|entry| *entry > 0.0) {
+                    own[which] += WHOLE;
+                }
+            }
+        }
+    }
+}
+
+/// The knot at or left of a number, and the share of the one right of it.
+fn place(knots: &[f64; KNOTS], x: f64) -> Option<(usize, i64)> {
+    if x.is_nan() {
+        return None;
+    }
+    let x = if x > 1.0 { 1.0 } else { larger(x, -1.0) };
+    let left = knots.partition_point(|knot| *knot <= x).clamp(1, KNOTS - 1) - 1;
+    let share = (x - knots[left]) / (knots[left + 1] - knots[left]);
+    #[expect(clippy::cast_possible_truncation, reason = "between 0 and 2³²")]
+    let share = (share * WHOLE as f64).round_ties_even() as i64;
+    Some((left, share.clamp(0, WHOLE)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn layout() -> Layout {
+        Layout::new(vec![
+            Block::Number { at: 0 },
+            Block::Category { at: 1, width: 3 },
+            Block::NumberOrMissing { at: 4 },
+        ])
+    }
+
+    fn vector(row: &[f64]) -> Vec<f64> {
+        let layout = layout();
+        KnotSums::new(&layout, row, row.len(), 9, Par::Sequential).query(&layout).unwrap()
+    }
+
+    /// A cell at a knot, between two, beyond the range, no number; each category, none; missing or not.
+    fn row() -> impl Strategy<Value = Vec<f64>> {
+        let number = || {
+            prop_oneof![
+                (0..KNOTS).prop_map(|k| positions()[k]),
+                -1.2..1.2_f64,
+                Just(f64::NAN),
+                Just(-0.0),
+                Just(f64::INFINITY)
+            ]
+        };
+        (number(), 0..4_usize, number(), any::<bool>()).prop_map(|(a, category, b, missing)| {
+            let mut row = vec![a, 0.0, 0.0, 0.0, b, f64::from(u8::from(missing))];
+            if category < 3 {
+                row[1 + category] = 1.0;
+            }
+            row
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+        #[test]
+        fn no_record_moves_the_sums_further_than_claimed(a in row(), b in row()) {
+            let (a, b) = (vector(&a), vector(&b));
+            let apart = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+            prop_assert!(apart <= layout().sensitivity(Neighbours::ReplaceOne).unwrap().get());
+            let apart = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).sum::<f64>();
+            prop_assert!(apart <= layout().sensitivity_l1());
+        }
+
+        #[test]
+        fn weights_are_shares_that_keep_the_number(x in -1.0..1.0_f64) {
+            let weights = vector(&[x, 0.0, 0.0, 0.0, 0.0, 1.0]);
+            let at: f64 = weights[..KNOTS].iter().zip(positions()).map(|(weight, knot)| weight * knot).sum();
+            prop_assert!((at - x).abs() < 1e-9);
+            prop_assert!((weights[..KNOTS].iter().sum::<f64>() - 1.0).abs() < 1e-15);
+            prop_assert!(weights.iter().all(|weight| *weight >= 0.0));
+        }
+    }
+
+    /// Two records at different knots, in different categories, one of them missing: the bound is attained.
+    #[test]
+    fn the_sensitivity_is_attained() {
+        let (a, b) = (vector(&[-1.0, 1.0, 0.0, 0.0, 0.0, 1.0]), vector(&[0.5, 0.0, 1.0, 0.0, 0.25, 0.0]));
+        let apart = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+        let claimed = layout().sensitivity(Neighbours::ReplaceOne).unwrap().get();
+        assert!((apart / claimed - 1.0).abs() < 1e-12, "{apart} {claimed}");
+    }
+
+    #[test]
+    fn knots_increase_and_lie_where_columns_have_spikes() {
+        let knots = positions();
+        assert!(knots.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!((knots[0], knots[KNOTS - 1]), (-1.0, 1.0));
+        for spike in [-1.0, 0.0, 1.0] {
+            assert!(knots.contains(&spike));
+            let near = knots.iter().filter(|knot| (*knot - spike).abs() <= 1.0 / 16.0).count();
+            assert_eq!(near, if spike == 0.0 { 15 } else { 8 });
+        }
+    }
+
+    #[test]
+    fn parts_add_up_in_any_order() {
+        let rows: Vec<f64> =
+            (0..3000).flat_map(|i| [f64::from(i % 97) / 48.0 - 1.0, f64::from(i % 2)]).collect();
+        let layout = Layout::new(vec![Block::Number { at: 0 }, Block::Category { at: 1, width: 1 }]);
+        let whole = KnotSums::new(&layout, &rows, 2, 3000, Par::Parallel);
+        let part =
+            |range: std::ops::Range<usize>| KnotSums::new(&layout, &rows[range], 2, 3000, Par::Sequential);
+        let mut sum = part(1200..6000);
+        sum.merge(&part(0..2)).unwrap();
+        sum.merge(&part(2..1200)).unwrap();
+        assert_eq!(sum, whole);
+        // A cap leaves out what is beyond it.
+        assert_eq!(KnotSums::new(&layout, &rows, 2, 600, Par::Parallel), part(0..1200));
+    }
+}
