@@ -92,9 +92,8 @@ impl Encoding {
     /// # Errors
     /// One line that says which column is wrong.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let named = |column: &Column| {
-            column.check().map_err(|what| format!("column `{}`: {what}", column.name))
-        };
+        let named =
+            |column: &Column| column.check().map_err(|what| format!("column `{}`: {what}", column.name));
         self.columns.iter().try_for_each(named)
     }
 }

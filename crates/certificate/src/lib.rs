@@ -17,7 +17,9 @@ mod released;
 
 pub use algorithm::{Algorithm, Average, Noise, Order, Shuffle};
 pub use certificate::{Certificate, Claim, FORMAT, FORMER, Ranges};
-pub use document::{AsPrinted, DocumentError, MODEL_FORMAT, ModelDocument, Predictor, Task, Tighten, Training};
+pub use document::{
+    AsPrinted, DocumentError, MODEL_FORMAT, ModelDocument, Predictor, Task, Tighten, Training,
+};
 pub use encoding::{Column, Encoding, Label, Others, Scalar};
 pub use problem::{
     Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,

@@ -12,7 +12,8 @@
 //! A [`Plan`] is an algorithm with all its public numbers. A [`Mechanism`] states, before any record is read, exactly what
 //! will be released and with how much noise. The [`Curator`] owns the records and answers those queries and no others. An
 //! algorithm (a file in `algorithm`) is ordinary code that can only talk to the curator, so reading its loop is reading its
-//! privacy proof. The [`Certificate`] holds the public facts from which [`verify()`] recomputes the guarantee.
+//! privacy proof. The [`Certificate`] holds the public facts from which `pairdp-verify`, a crate that cannot call this
+//! one, recomputes the guarantee.
 
 mod algorithm;
 pub mod baseline;
@@ -37,9 +38,8 @@ mod ranges;
 mod rehearsal;
 mod settings;
 mod train;
-mod verify;
 
-pub use certificate::{Certificate, Claim, GradientRelease, Released};
+pub use certificate::{Certificate, Claim, GradientRelease, Released, certified_problem};
 pub use checkpoint::{Journal, Store};
 pub use curator::{Curator, Exchange};
 pub use error::LearnError;
@@ -48,11 +48,12 @@ pub use explain::{Explained, explain};
 pub use fit::{Rows, fit, fit_baseline};
 pub use law::Law;
 pub use literal::{AsPrinted, Paper, as_printed};
-pub use mechanism::{Gradients, Loudness, Mechanism, Moments, Online, Output, Phase, Ranges, Sampled};
+pub use mechanism::{
+    Gradients, Loudness, Mechanism, Moments, Online, Output, Phase, Ranges, Sampled, certified_event,
+};
 pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
 pub use order::{Order, Shuffle};
 pub use plan::{Average, Plan, PlanKind, Tighten};
 pub use rehearsal::rehearse;
 pub use settings::{Calibration, DomainKind, LossKind, Prepared, Risk, Settings};
 pub use train::{Trained, run, train, train_with};
-pub use verify::{Check, Verdict, verify};

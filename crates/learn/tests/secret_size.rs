@@ -4,11 +4,17 @@
 
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::{
-    Average, Curator, Journal, LearnError, Mechanism, Plan, PlanKind, Released, Settings, Task, fit, verify,
+    Average, Curator, Journal, LearnError, Mechanism, Plan, PlanKind, PrivateModel, Released, Settings, Task,
+    fit,
 };
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::{Neighbours, Problem, Records};
 use pairdp_units::Budget;
+use pairdp_verify::Verdict;
+
+fn verify(model: &PrivateModel) -> Verdict {
+    pairdp_verify::verify(&model.to_json().unwrap()).unwrap()
+}
 
 const CAP: usize = 6;
 const D: usize = 2;

@@ -6,7 +6,9 @@ use crate::waiting::wait_for;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::baseline::Baseline;
-use pairdp_learn::{BaselineModel, Journal, Predictor, Prepared, PrivateModel, Settings, explain, verify};
+use pairdp_learn::{
+    BaselineModel, Journal, Predictor, Prepared, PrivateModel, Settings, certified_event, explain,
+};
 use pairdp_pairwise::{clip_row, measure};
 use pairdp_units::Budget;
 use pyo3::prelude::*;
@@ -49,7 +51,7 @@ pub(crate) fn fit(
         let mut model = pairdp_learn::fit(settings.task, prepared, table, encoding, None, &mut journal)
             .map_err(refused)?;
         if let Some(booked) = booked {
-            model.run = Some(booked.settle(&model.certificate.event().map_err(refused)?)?);
+            model.run = Some(booked.settle(&certified_event(&model.certificate).map_err(refused)?)?);
         }
         model.to_json().map_err(refused)
     };
@@ -186,8 +188,8 @@ fn read_predictor(model: &str) -> PyResult<Predictor> {
 /// Every relation of the certificate: name, formula, and what failed if anything did.
 #[pyfunction]
 pub(crate) fn verify_model(model: &str) -> PyResult<Vec<(&'static str, &'static str, Option<String>)>> {
-    let model = PrivateModel::from_json(model).map_err(refused)?;
-    Ok(verify(&model).checks.into_iter().map(|c| (c.name, c.relation, c.failure)).collect())
+    let verdict = pairdp_verify::verify(model).map_err(refused)?;
+    Ok(verdict.checks.into_iter().map(|c| (c.name, c.relation, c.failure)).collect())
 }
 
 /// The area under the ROC curve, or `None` with one class only.

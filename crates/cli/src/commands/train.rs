@@ -8,8 +8,7 @@ use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table, table_files, template};
 use pairdp_learn::parts::{Found, describe};
-use pairdp_learn::{Journal, Mechanism, Prepared, PrivateModel, Rows, Settings, Task, fit};
-use pairdp_pairwise::Neighbours;
+use pairdp_learn::{Journal, Mechanism, Prepared, PrivateModel, Rows, Settings, Task, certified_event, fit};
 use pairdp_units::{Budget, shown};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -49,7 +48,7 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
 
     let claim = &model.certificate.claim;
     let plan = &model.training;
-    let secret = matches!(model.certificate.problem.neighbours(), Neighbours::AddRemoveOne { .. });
+    let secret = model.certificate.is_secret_size();
     let mut text = format!(
         "trained on {}{} records of {} features by {}, {} steps\n",
         if secret { "at most " } else { "" },
@@ -153,7 +152,7 @@ impl TrainingRun<'_> {
         let mut model = printer.counting("training", steps, &counter, || {
             fit(settings.task, prepared, rows, encoding, label, journal)
         })?;
-        model.run = booking.settle(&model.certificate.event()?)?;
+        model.run = booking.settle(&certified_event(&model.certificate)?)?;
         Ok(model)
     }
 
