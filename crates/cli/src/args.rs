@@ -303,6 +303,9 @@ Examples:
 pub(crate) struct Verify {
     /// Model file
     pub(crate) model: PathBuf,
+    /// Give up if recomputing would take longer than about this
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub(crate) patience: f64,
 }
 
 #[derive(Args)]

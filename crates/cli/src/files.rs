@@ -1,8 +1,10 @@
 //! Reading whole files.
 
 use crate::failure::Failure;
+use pairdp_certificate::ModelDocument;
 use pairdp_data::DataError;
-use pairdp_learn::{BaselineModel, ModelError, Predictor, PrivateModel};
+use pairdp_learn::{BaselineModel, Predictor, PrivateModel};
+use pairdp_units::Hint;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::Read as _;
@@ -23,6 +25,17 @@ pub(crate) fn schema_beside(data: &Path) -> PathBuf {
 
 /// Reads the file of a private model.
 pub(crate) fn read_model(path: &Path) -> Result<PrivateModel, Failure> {
+    let text = read_private(path)?;
+    PrivateModel::from_json(&text).map_err(|error| unreadable(path, &text, &error))
+}
+
+/// Reads it as a verifier does: into types that the code which trains has no part in.
+pub(crate) fn read_certified(path: &Path) -> Result<ModelDocument, Failure> {
+    let text = read_private(path)?;
+    ModelDocument::from_json(&text).map_err(|error| unreadable(path, &text, &error))
+}
+
+fn read_private(path: &Path) -> Result<String, Failure> {
     let text = read_document(path)?;
     if BaselineModel::from_json(&text).is_ok() {
         return Err(Failure::coded(
@@ -31,7 +44,7 @@ pub(crate) fn read_model(path: &Path) -> Result<PrivateModel, Failure> {
             "give a file that `pairdp train` wrote",
         ));
     }
-    PrivateModel::from_json(&text).map_err(|error| unreadable(path, &text, &error))
+    Ok(text)
 }
 
 /// Reads what applies to rows from the file of any model.
@@ -45,16 +58,16 @@ pub(crate) fn read_predictor(path: &Path) -> Result<Predictor, Failure> {
 }
 
 /// A model of another version is missing other fields; that says less than the version.
-fn unreadable(path: &Path, text: &str, error: &ModelError) -> Failure {
+fn unreadable(path: &Path, text: &str, error: &impl Hint) -> Failure {
     let format = serde_json::from_str::<Document>(text).map(|document| document.format).unwrap_or_default();
-    match error {
-        ModelError::Json(_) if format != PrivateModel::FORMAT => Failure::coded(
-            "model",
-            format!("{}: the format is `{format}`, expected `{}`", path.display(), PrivateModel::FORMAT),
-            "another version of pairdp may read it",
-        ),
-        _ => Failure::about(path, error),
+    if format == PrivateModel::FORMAT {
+        return Failure::about(path, error);
     }
+    Failure::coded(
+        "model",
+        format!("{}: the format is `{format}`, expected `{}`", path.display(), PrivateModel::FORMAT),
+        "another version of pairdp may read it",
+    )
 }
 
 /// The text of a file that says it is a model.

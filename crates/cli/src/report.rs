@@ -14,8 +14,8 @@ pub(crate) use quality::Quality;
 use crate::failure::Failure;
 use html::{escape, page, paragraph, section, table};
 use pairdp_data::Kind;
-use pairdp_learn::{Certificate, PrivateModel, Released, verify};
-use pairdp_units::Adjacency;
+use pairdp_learn::{Certificate, PrivateModel, Released};
+use pairdp_verify::Verdict;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -26,7 +26,8 @@ pub(crate) fn render(
     quality: Option<&Quality>,
 ) -> Result<String, Failure> {
     let certificate = &model.certificate;
-    let verdict = verify(model);
+    let document = model.to_json().map_err(|error| Failure::about(path, &error))?;
+    let verdict = pairdp_verify::verify(&document).map_err(|error| Failure::about(path, &error))?;
     let name = path.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy());
     let title = format!("Privacy report of {name}");
     let mut body = format!(
@@ -34,7 +35,7 @@ pub(crate) fn render(
         escape(&title),
         escape(model.predictor.task.name()),
         model.predictor.encoding.columns().len(),
-        if certificate.problem.adjacency() == Adjacency::AddRemoveOne { "at most " } else { "" },
+        if certificate.is_secret_size() { "at most " } else { "" },
         certificate.records,
         if verdict.holds() {
             "<span class=\"verdict\">certificate verified</span>"
@@ -55,7 +56,7 @@ pub(crate) fn render(
     body += &noise::section(model, quality)?;
     body += &section("What was trained", &trained(model));
     body += &section("Columns", &columns(model));
-    body += &section("Certificate", &facts(model, certificate)?);
+    body += &section("Certificate", &facts(certificate, verdict)?);
     body += &section("Check it yourself", &commands(&name));
     Ok(page(&title, &body))
 }
@@ -67,11 +68,11 @@ fn trained(model: &PrivateModel) -> String {
     let mut rows = vec![
         ("Task", model.predictor.task.name().to_owned()),
         ("Algorithm", plan.algorithm().name().to_owned()),
-        ("Loss and form", compact(&json!(problem.objective()))),
+        ("Loss and form", compact(&json!(problem.objective))),
         ("Records n", certificate.records.to_string()),
         ("Features d, after encoding", certificate.features.to_string()),
-        ("Feature bound κ", number(problem.feature_bound())),
-        ("Parameters stay within", compact(&json!(problem.domain()))),
+        ("Feature bound κ", number(problem.feature_bound)),
+        ("Parameters stay within", compact(&json!(problem.domain))),
         ("Ridge λ", number(model.ridge)),
         ("Steps", plan.steps().to_string()),
         ("Step size", number(plan.step_size())),
@@ -109,7 +110,7 @@ fn columns(model: &PrivateModel) -> String {
 }
 
 /// The certificate's text; of a long list of releases, the first and the last.
-fn facts(model: &PrivateModel, certificate: &Certificate) -> Result<String, Failure> {
+fn facts(certificate: &Certificate, verdict: Verdict) -> Result<String, Failure> {
     const SHOWN: usize = 2;
     let mut value = serde_json::to_value(certificate).map_err(|error| Failure::Failed(error.to_string()))?;
     if let Released::Gradients { releases, .. } = &certificate.released
@@ -119,7 +120,7 @@ fn facts(model: &PrivateModel, certificate: &Certificate) -> Result<String, Fail
         let left_out = json!(format!("… {} more in the model file …", releases.len() - 2 * SHOWN));
         list.splice(SHOWN..releases.len() - SHOWN, [left_out]);
     }
-    let checks: Vec<(&str, String)> = verify(model)
+    let checks: Vec<(&str, String)> = verdict
         .checks
         .into_iter()
         .map(|check| match check.failure {

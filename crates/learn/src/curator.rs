@@ -1,7 +1,7 @@
 //! The one type that holds private records.
 
 use crate::algorithm::{descend, mean_against, pair_term, phase_pace, phase_result};
-use crate::certificate::{GradientRelease, Released};
+use crate::certificate::{GradientRelease, Released, describe};
 use crate::mechanism::{Common, Public, Sampled};
 use crate::order::{below, distinct_pair};
 use crate::parts::Parts;
@@ -352,7 +352,7 @@ impl<S: Source> Curator<S> {
 
     /// A text that two runs share only if their mechanisms are the same.
     pub(crate) fn fingerprint(&self) -> Result<String, LearnError> {
-        let certificate = Certificate::new(&self.mechanism, Vec::new());
+        let certificate = describe(&self.mechanism, Vec::new());
         serde_json::to_string(&(certificate, self.public().plan)).map_err(|_| LearnError::Checkpoint)
     }
 
@@ -373,7 +373,7 @@ impl<S: Source> Curator<S> {
     }
 
     pub(crate) fn statement(self) -> Certificate {
-        Certificate::new(&self.mechanism, self.gradients)
+        describe(&self.mechanism, self.gradients)
     }
 }
 

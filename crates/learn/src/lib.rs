@@ -12,7 +12,8 @@
 //! A [`Plan`] is an algorithm with all its public numbers. A [`Mechanism`] states, before any record is read, exactly what
 //! will be released and with how much noise. The [`Curator`] owns the records and answers those queries and no others. An
 //! algorithm (a file in `algorithm`) is ordinary code that can only talk to the curator, so reading its loop is reading its
-//! privacy proof. The [`Certificate`] holds the public facts from which [`verify()`] recomputes the guarantee.
+//! privacy proof. The [`Certificate`] holds the public facts from which `pairdp-verify`, a crate that cannot call this
+//! one, recomputes the guarantee.
 
 mod algorithm;
 pub mod baseline;
@@ -36,9 +37,8 @@ mod ranges;
 mod settings;
 mod spec;
 mod train;
-mod verify;
 
-pub use certificate::{Certificate, Claim, GradientRelease, Released};
+pub use certificate::{Certificate, Claim, GradientRelease, Released, certified_problem};
 pub use checkpoint::{Checkpointer, Store};
 pub use curator::{Curator, Exchange};
 pub use error::LearnError;
@@ -46,11 +46,12 @@ pub use evaluation::{Estimate, Evaluation, Measured};
 pub use explain::{Explained, explain};
 pub use law::Law;
 pub use literal::{AsPrinted, Paper, as_printed};
-pub use mechanism::{Gradients, Loudness, Mechanism, Moments, Online, Output, Phase, Ranges, Sampled};
+pub use mechanism::{
+    Gradients, Loudness, Mechanism, Moments, Online, Output, Phase, Ranges, Sampled, certified_event,
+};
 pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
 pub use order::{Order, Shuffle};
 pub use plan::{Average, Plan, PlanKind, Tighten};
 pub use settings::{Calibration, DomainKind, LossKind, Risk, Settings};
 pub use spec::TrainingSpec;
 pub use train::{PaidRun, Rows, Training, run};
-pub use verify::{Check, Verdict, verify};

@@ -6,18 +6,19 @@ mod loudness;
 mod moments;
 mod online;
 mod output;
-pub(crate) mod path;
+mod path;
 mod ranges;
 mod sampled;
 
+pub use event::certified_event;
 pub(crate) use event::plain as plain_event;
 pub use gradients::Gradients;
 pub use loudness::Loudness;
 pub use moments::Moments;
 pub use online::Online;
-pub use output::{Output, Phase};
-pub(crate) use ranges::BINS;
-pub use ranges::Ranges;
+pub use output::Output;
+pub use pairdp_certificate::{Phase, Ranges};
+pub(crate) use ranges::{BINS, lattice as ranges_lattice};
 pub use sampled::Sampled;
 pub(crate) use sampled::event as sampled_event;
 
@@ -186,7 +187,7 @@ impl Common {
         }
         let for_data = Budget { epsilon: budget.epsilon, delta };
         let ranges =
-            plan.tighten().map(|tighten| Ranges::calibrate(tighten, records, for_data)).transpose()?;
+            plan.tighten().map(|tighten| ranges::calibrate(tighten, records, for_data)).transpose()?;
         Ok((Self { public, sampler_delta, ranges }, for_data))
     }
 }

@@ -1,6 +1,6 @@
 //! The model file: one JSON document.
 
-use crate::{AsPrinted, Certificate, Plan};
+use crate::{AsPrinted, Certificate, Plan, certified_problem};
 use pairdp_data::{Encoding, Label, LabelKind, Table};
 use pairdp_pairwise::kernel::score;
 use pairdp_pairwise::{Objective, PointLoss, Problem, clip_row, metric_map};
@@ -226,11 +226,11 @@ impl PrivateModel {
     /// Reads a model file's text.
     ///
     /// # Errors
-    /// [`ModelError`] when it is not a model that can score rows. Whether its claim holds is for
-    /// [`verify`](crate::verify()) to say.
+    /// [`ModelError`] when it is not a model that can score rows. Whether its claim holds is for `pairdp-verify` to say.
     pub fn from_json(text: &str) -> Result<Self, ModelError> {
         let model: Self = serde_json::from_str(text)?;
         check(&model.format, PRIVATE_FORMAT, &model.predictor)?;
+        certified_problem(&model.certificate)?;
         Ok(model)
     }
 

@@ -5,7 +5,7 @@
 //! cut off, as with any range.
 
 use crate::LearnError;
-use crate::mechanism::{BINS, Ranges};
+use crate::mechanism::{BINS, Ranges, ranges_lattice};
 use pairdp_data::{Encoding, Kind, Table};
 use pairdp_noise::Source;
 use pairdp_units::directed::{larger, smaller};
@@ -34,7 +34,7 @@ pub(crate) fn tighten<S: Source>(
             found_features: columns.len(),
         });
     }
-    let lattice = ranges.lattice()?;
+    let lattice = ranges_lattice(ranges)?;
     let noise = lattice.draw(source, columns.len() * BINS);
     let counts = lattice.release(&counted(table, &columns), &noise);
     // Above what noise reaches in any of the bins, but for one run in two or so.

@@ -19,6 +19,8 @@ use serde::{Deserialize, Serialize};
 pub enum LossKind {
     /// log(1 + e^−margin).
     Logistic,
+    /// The same with a slope of at most ½.
+    CappedLogistic,
     /// (1 − margin)₊.
     Hinge,
     /// (1 − margin)², or (target − score)².
@@ -34,6 +36,7 @@ impl LossKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Logistic => "logistic",
+            Self::CappedLogistic => "capped-logistic",
             Self::Hinge => "hinge",
             Self::Squared => "squared",
             Self::QHinge => "q-hinge",
@@ -179,6 +182,7 @@ impl Settings {
         let refuse = || LearnError::TaskLoss { task: self.task.name(), loss: loss.name() };
         let margin = || match loss {
             LossKind::Logistic => Ok(MarginLoss::Logistic),
+            LossKind::CappedLogistic => Ok(MarginLoss::CappedLogistic),
             LossKind::Hinge => Ok(MarginLoss::Hinge),
             LossKind::Squared => Ok(MarginLoss::Squared),
             LossKind::QHinge => Ok(MarginLoss::QHinge { q: self.q }),
@@ -212,7 +216,7 @@ impl Settings {
         }
         let radius = self.radius.unwrap_or(match (self.task, loss) {
             (Task::Metric, _) => 10.0,
-            (_, LossKind::Logistic | LossKind::Hinge) => 20.0,
+            (_, LossKind::Logistic | LossKind::CappedLogistic | LossKind::Hinge) => 20.0,
             _ if self.algorithm == Some(PlanKind::Moments) => 20.0,
             // The noise of losses that grow steeper with the score grows with the radius.
             _ => 3.0,

@@ -2,15 +2,25 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use pairdp_certificate::ModelDocument;
 use pairdp_data::Encoding;
 use pairdp_learn::baseline::{self, Baseline};
 use pairdp_learn::{
     Average, Checkpointer, Curator, Law, Mechanism, Order, Plan, PlanKind, Predictor, PrivateModel, Shuffle,
-    Task, verify,
+    Task,
 };
 use pairdp_noise::{Replay, Secure, Source};
 use pairdp_pairwise::{Domain, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records};
 use pairdp_units::Budget;
+use pairdp_verify::{Verdict, verify_document};
+
+/// What the verifier says of the file, which it writes as it has read it, to the last byte.
+fn verify(model: &PrivateModel) -> Verdict {
+    let text = model.to_json().unwrap();
+    let document = ModelDocument::from_json(&text).unwrap();
+    assert_eq!(document.to_json().unwrap(), text);
+    verify_document(&document)
+}
 
 const N: usize = 40;
 const D: usize = 2;

@@ -6,7 +6,7 @@ use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::{
     Average, Curator, DomainKind, LearnError, LossKind, Mechanism, Plan, PlanKind, PrivateModel, Settings,
-    Task, Training, Verdict, verify,
+    Task, Training, certified_event,
 };
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::{self, Par};
@@ -14,6 +14,11 @@ use pairdp_pairwise::{
     Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, Problem, RankingForm, Records,
 };
 use pairdp_units::{Adjacency, Budget};
+use pairdp_verify::Verdict;
+
+fn verify(model: &PrivateModel) -> Verdict {
+    pairdp_verify::verify(&model.to_json().unwrap()).unwrap()
+}
 
 fn budget() -> Budget {
     Budget::new(1.0, 1e-6).unwrap()
@@ -139,7 +144,7 @@ fn issue_18_03_public_labels_have_an_adjacency_of_their_own() {
     let settings = Settings { public_labels: true, ..metric(LossKind::Logistic) };
     let certificate = model(&settings, 40).certificate;
     assert_eq!(certificate.claim.adjacency, "replace-features");
-    assert_eq!(certificate.event().unwrap().adjacency(), Adjacency::ReplaceFeatures);
+    assert_eq!(certified_event(&certificate).unwrap().adjacency(), Adjacency::ReplaceFeatures);
     assert!(certificate.protects().contains("labels count as public"), "{}", certificate.protects());
     let mut bold = model(&settings, 40);
     bold.certificate.claim.adjacency = "replace-one".into();

@@ -5,13 +5,18 @@
 use pairdp_data::Encoding;
 use pairdp_learn::{
     Average, Calibration, Checkpointer, Curator, LearnError, LossKind, Mechanism, Order, Paper, Plan,
-    PlanKind, Predictor, PrivateModel, Released, Settings, Shuffle, Task, explain, verify,
+    PlanKind, Predictor, PrivateModel, Released, Settings, Shuffle, Task, explain,
 };
 use pairdp_noise::Secure;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_stability::bounds::Setting;
 use pairdp_stability::printed::{xue_trajectory, yang_output};
 use pairdp_units::Budget;
+use pairdp_verify::Verdict;
+
+fn verify(model: &PrivateModel) -> Verdict {
+    pairdp_verify::verify(&model.to_json().unwrap()).unwrap()
+}
 
 fn budget() -> Budget {
     Budget::new(1.0, 1e-6).unwrap()

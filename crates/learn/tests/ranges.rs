@@ -3,8 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{PlanKind, PrivateModel, Settings, Training, verify};
+use pairdp_learn::{PlanKind, PrivateModel, Settings, Training};
 use pairdp_units::Budget;
+use pairdp_verify::Verdict;
+
+fn verify(model: &PrivateModel) -> Verdict {
+    pairdp_verify::verify(&model.to_json().unwrap()).unwrap()
+}
 
 fn budget() -> Budget {
     Budget::new(1.0, 1e-6).unwrap()

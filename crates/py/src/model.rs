@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonl
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::baseline::{self, Baseline};
 use pairdp_learn::{
-    BaselineModel, Checkpointer, Predictor, PrivateModel, Settings, Training, explain, verify,
+    BaselineModel, Checkpointer, Predictor, PrivateModel, Settings, Training, certified_event, explain,
 };
 use pairdp_pairwise::{clip_row, measure};
 use pairdp_units::Budget;
@@ -42,7 +42,7 @@ pub(crate) fn fit(
     let train = move |stop| -> Result<String, Refused> {
         let model = run.train(&mut Checkpointer::none().stopped_by(stop))?;
         if let Some(booking) = payer {
-            booking.settle(&model.certificate.event()?)?;
+            booking.settle(&certified_event(&model.certificate)?)?;
         }
         Ok(model.to_json()?)
     };
@@ -179,8 +179,8 @@ fn read_predictor(model: &str) -> PyResult<Predictor> {
 /// Every relation of the certificate: name, formula, and what failed if anything did.
 #[pyfunction]
 pub(crate) fn verify_model(model: &str) -> PyResult<Vec<(&'static str, &'static str, Option<String>)>> {
-    let model = PrivateModel::from_json(model).map_err(refused)?;
-    Ok(verify(&model).checks.into_iter().map(|c| (c.name, c.relation, c.failure)).collect())
+    let verdict = pairdp_verify::verify(model).map_err(refused)?;
+    Ok(verdict.checks.into_iter().map(|c| (c.name, c.relation, c.failure)).collect())
 }
 
 /// The area under the ROC curve, or `None` with one class only.

@@ -25,7 +25,7 @@ pub(crate) struct Tuning {
     pub(crate) algorithm: Choice,
     /// The loss [default: logistic, or squared for regression]
     #[arg(long, value_name = "LOSS",
-        value_parser = named::<LossKind>(&["logistic", "hinge", "squared", "q-hinge", "q-norm"]))]
+        value_parser = named::<LossKind>(&["logistic", "capped-logistic", "hinge", "squared", "q-hinge", "q-norm"]))]
     pub(crate) loss: Option<LossKind>,
     /// Exponent of the q-hinge and q-norm losses, between 1 and 2
     #[arg(long, value_name = "Q", default_value_t = 1.5, allow_negative_numbers = true)]

@@ -8,7 +8,7 @@ use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, simulate};
 use pairdp_learn::baseline::Baseline;
-use pairdp_learn::{Checkpointer, PlanKind, PrivateModel, Settings, verify};
+use pairdp_learn::{Checkpointer, PlanKind, PrivateModel, Settings};
 use pairdp_pairwise::measure;
 use pairdp_units::Budget;
 use serde_json::json;
@@ -82,7 +82,8 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     let private = measure::auc(&scores, &positive).unwrap_or(f64::NAN);
     let baseline = measure::auc(&ceiling.predictor.scores(&test), &positive).unwrap_or(f64::NAN);
     let optimal = measure::auc(&unseen.risks, &positive).unwrap_or(f64::NAN);
-    let verified = verify(&model).holds();
+    let verified =
+        pairdp_verify::verify(&document).map_err(|error| Failure::about(&model_file, &error))?.holds();
 
     let text = page(folder, &model, [private, baseline, optimal], verified);
     let object = json!({

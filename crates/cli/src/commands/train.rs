@@ -8,9 +8,8 @@ use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table, table_files, template};
 use pairdp_learn::parts::{CountedParts, describe};
-use pairdp_learn::{Checkpointer, PrivateModel, Rows, Settings, Task, Training};
+use pairdp_learn::{Checkpointer, PrivateModel, Rows, Settings, Task, Training, certified_event};
 use pairdp_ledger::Booking;
-use pairdp_pairwise::Neighbours;
 use pairdp_units::{Budget, shown};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -42,7 +41,7 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     let run = TrainingRun { data, schema: &schema, budget, spending, engine };
     let (model, payer) = run.train(&settings, &mut checkpointer, printer)?;
     if let Some(booking) = payer {
-        booking.settle(&model.certificate.event()?)?;
+        booking.settle(&certified_event(&model.certificate)?)?;
     }
     let resumed = checkpointer.resumed();
     let document = model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?;
@@ -53,7 +52,7 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
 
     let claim = &model.certificate.claim;
     let plan = &model.training;
-    let secret = matches!(model.certificate.problem.neighbours(), Neighbours::AddRemoveOne { .. });
+    let secret = model.certificate.is_secret_size();
     let mut text = format!(
         "trained on {}{} records of {} features by {}, {} steps\n",
         if secret { "at most " } else { "" },

@@ -2,14 +2,14 @@ use crate::args::Verify;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
-use pairdp_learn::{Verdict, verify};
+use pairdp_verify::{Patience, Verdict, verify_with};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Verify, printer: &Printer) -> Result<ExitCode, Failure> {
-    let model = files::read_model(&arguments.model)?;
-    let verdict = verify(&model);
+    let model = files::read_certified(&arguments.model)?;
+    let verdict = verify_with(&model, Patience::of_seconds(arguments.patience));
     let claim = &model.certificate.claim;
     let mut text = table(&verdict);
     let _ = if verdict.holds() {
@@ -21,6 +21,8 @@ pub(crate) fn run(arguments: &Verify, printer: &Printer) -> Result<ExitCode, Fai
             claim.delta,
             model.certificate.protects(),
         )
+    } else if verdict.is_unfinished() {
+        write!(text, "not verified: this takes longer than {} s, see --patience", arguments.patience)
     } else {
         let names: Vec<&str> = verdict.failures().map(|check| check.name).collect();
         write!(text, "no: the certificate contradicts itself ({})", names.join(", "))

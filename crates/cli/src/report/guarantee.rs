@@ -4,7 +4,7 @@ use super::html;
 use super::plot::{Axis, Plot};
 use crate::failure::Failure;
 use pairdp_accountant::calibrate::{TradeOff, trade_off};
-use pairdp_learn::{Certificate, LearnError};
+use pairdp_learn::{Certificate, LearnError, certified_event};
 use pairdp_units::Adjacency;
 use pairdp_units::directed::{smaller, up_by};
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ const STEPS: u32 = 400;
 const SMALLEST: f64 = 1e-6;
 
 pub(super) fn section(certificate: &Certificate) -> Result<String, Failure> {
-    let event = certificate.event()?;
+    let event = certified_event(certificate)?;
     let grid = (1..=STEPS).map(|k| f64::from(k) / f64::from(STEPS));
     let rates: Vec<f64> =
         PERCENTS.iter().map(|percent| percent / 100.0).chain([SMALLEST]).chain(grid).collect();
@@ -32,7 +32,7 @@ pub(super) fn section(certificate: &Certificate) -> Result<String, Failure> {
         "<p class=\"promise\">Whoever sees this model, even knowing every other record, may try to tell whether \
          {}. A test that wrongly says yes for \
          {} % of those for whom it is not so finds <strong>at most {} %</strong> of those for whom it is. Guessing finds {} %.</p>\n",
-        question(certificate.problem.adjacency()),
+        question(certificate.adjacency()),
         PERCENTS[SAID],
         percent_up(named[SAID].1),
         PERCENTS[SAID],

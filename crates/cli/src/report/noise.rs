@@ -4,7 +4,7 @@ use super::html;
 use super::plot::{Axis, Plot, bars};
 use super::quality::Quality;
 use crate::failure::Failure;
-use pairdp_learn::{Law, LearnError, Loudness, Mechanism, PrivateModel, Released, Task};
+use pairdp_learn::{Law, LearnError, Loudness, Mechanism, PrivateModel, Released, Task, certified_problem};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
 use std::fmt::Write as _;
@@ -26,8 +26,8 @@ pub(super) fn section(model: &PrivateModel, quality: Option<&Quality>) -> Result
 fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Failure> {
     let certificate = &model.certificate;
     let (here, delta) = (certificate.claim.epsilon, certificate.claim.delta);
+    let problem = certified_problem(certificate)?;
     let loudness = |epsilon: f64| -> Result<Loudness, LearnError> {
-        let problem = certificate.problem;
         let budget = Budget::new(epsilon, delta)?;
         Mechanism::calibrate(problem, model.training, certificate.records, certificate.features, budget)?
             .loudness()

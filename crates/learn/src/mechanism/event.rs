@@ -37,22 +37,31 @@ impl Mechanism {
     }
 }
 
-impl Certificate {
-    /// What was released, as [`Mechanism::event`] states it in advance.
-    ///
-    /// # Errors
-    /// [`LearnError::Accountant`] for numbers that no mechanism has.
-    pub fn event(&self) -> Result<Event, LearnError> {
-        let law = Law::ALL.into_iter().find(|law| law.name() == self.noise);
-        let law = law.ok_or(LearnError::NoProof("this noise"))?;
-        let kind = self.problem.adjacency();
-        match self.released {
-            Released::Gradients { steps, ratio, .. } => with_ranges(self.ranges, kind, law, ratio, steps),
-            Released::Moments { ratio, .. } => with_ranges(self.ranges, kind, law, ratio, 1),
-            Released::SampledGradients { steps, sampling, noise_multiplier, .. } => {
-                sampled::event(kind, sampling, steps, noise_multiplier)
-            }
-            Released::Online { ratio, .. } | Released::Output { ratio, .. } => plain(kind, law, ratio, 1),
+/// What a certificate says was released, as [`Mechanism::event`] states it in advance.
+///
+/// # Errors
+/// [`LearnError::Accountant`] for numbers that no mechanism has.
+pub fn certified_event(certificate: &Certificate) -> Result<Event, LearnError> {
+    let law = Law::ALL.into_iter().find(|law| law.name() == certificate.noise);
+    let law = law.ok_or(LearnError::NoProof("this noise"))?;
+    let (kind, ranges) = (certificate.adjacency(), certificate.ranges);
+    match certificate.released {
+        Released::Gradients { steps, ratio, .. } => with_ranges(ranges, kind, law, ratio, steps),
+        Released::Moments { ratio, .. } => with_ranges(ranges, kind, law, ratio, 1),
+        Released::SampledGradients { steps, sampling, noise_multiplier, .. } => {
+            sampled::event(kind, accounted(sampling), steps, noise_multiplier)
+        }
+        Released::Online { ratio, .. } | Released::Output { ratio, .. } => plain(kind, law, ratio, 1),
+    }
+}
+
+fn accounted(sampling: pairdp_certificate::Sampling) -> Sampling {
+    use pairdp_certificate::Sampling as Certified;
+    match sampling {
+        Certified::FixedSize { batch, records } => Sampling::FixedSize { batch, records },
+        Certified::OneIndex { records } => Sampling::OneIndex { records },
+        Certified::PoissonPairs { records, expected_pairs } => {
+            Sampling::PoissonPairs { records, expected_pairs }
         }
     }
 }
@@ -108,8 +117,8 @@ mod tests {
             // ε of pure releases at a small δ is a little less than their sum.
             let least = if plan.law() == Law::Gaussian { 0.99 } else { 0.9 };
             assert!((least..=1.0 + 1e-9).contains(&epsilon), "{}: ε = {epsilon}", algorithm.name());
-            let certificate = Certificate::new(&mechanism, Vec::new());
-            assert_eq!(certificate.event().unwrap(), event, "{}", algorithm.name());
+            let certificate = crate::certificate::describe(&mechanism, Vec::new());
+            assert_eq!(certified_event(&certificate).unwrap(), event, "{}", algorithm.name());
         }
     }
 }

@@ -2,25 +2,9 @@
 
 use super::{Common, Public, path};
 use crate::{LearnError, packing};
+use pairdp_certificate::Phase;
 use pairdp_noise::lattice::{self, Lattice};
 use pairdp_units::directed::{larger, up_by};
-use serde::{Deserialize, Serialize};
-
-/// One descent whose result is released.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Phase {
-    /// Records of this phase's part of the table: all, if there is one phase.
-    pub records: usize,
-    /// Steps.
-    pub steps: u32,
-    /// Step size.
-    pub step_size: f64,
-    /// How far one record of the part can move the computed result.
-    pub sensitivity: f64,
-    /// Scale of the noise.
-    pub sigma: f64,
-}
 
 /// The results of one or several descents, each released with noise for how far one record can move it.
 ///

@@ -1,0 +1,242 @@
+//! The model file as a document.
+
+use crate::encoding::{Encoding, Label};
+use crate::problem::{is_zero, within};
+use crate::{Algorithm, Average, Certificate, Noise, Order};
+use pairdp_units::Hint;
+use serde::{Deserialize, Serialize};
+
+/// What the file of a private model says it is.
+pub const MODEL_FORMAT: &str = "pairdp-model/2";
+
+/// The file of a private model: everything that it may hold, and nothing else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelDocument {
+    /// Version of the file.
+    pub format: String,
+    /// What is done with a row.
+    pub predictor: Predictor,
+    /// How it was trained.
+    pub training: Training,
+    /// λ of the ridge it was trained with.
+    pub ridge: f64,
+    /// Why this algorithm, if it was left open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// If the noise is a paper's: what the paper claims for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_printed: Option<AsPrinted>,
+    /// The run in the ledger that paid for it, if one did; no guarantee rests on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// Why it is private.
+    pub certificate: Certificate,
+}
+
+/// What a model is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// A score that puts positive records before negative ones.
+    Ranking,
+    /// A Mahalanobis metric.
+    Metric,
+    /// A score whose sign is the class.
+    Classification,
+    /// A score that is near a target.
+    Regression,
+}
+
+/// What a row means to a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Predictor {
+    /// What it is for.
+    pub task: Task,
+    /// How a row becomes a vector.
+    pub encoding: Encoding,
+    /// Which column is to be predicted, if it came from a table with one.
+    pub label: Option<Label>,
+    /// Longer vectors are scaled down to this norm.
+    pub feature_bound: f64,
+    /// A constant that then ends every vector; 0 for none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub constant: f64,
+    /// The weights of a score, or the matrix of a metric, row by row.
+    pub parameters: Vec<f64>,
+}
+
+/// The plan of a run: an algorithm with its public numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Training {
+    /// Which algorithm.
+    pub algorithm: Algorithm,
+    /// Number of steps, of all phases together.
+    pub steps: u32,
+    /// η; phases divide it by 4, 16, ….
+    pub step_size: f64,
+    /// Which iterate becomes the model.
+    pub average: Average,
+    /// Which noise.
+    pub law: Noise,
+    /// The public indices, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// The mean number of pairs of a step, if pairs are kept independently.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_pairs: Option<f64>,
+    /// Whether every step has the same noise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub constant_noise: bool,
+    /// The release that looks for tighter ranges, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tighten: Option<Tighten>,
+}
+
+/// A first release that looks for tighter ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tighten {
+    /// The part of μ² that it gets.
+    pub share: f64,
+    /// Of how many columns.
+    pub columns: usize,
+}
+
+/// What a paper claims for its noise; no guarantee rests on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AsPrinted {
+    /// Whose formula.
+    pub paper: String,
+    /// The printed noise.
+    pub sigma: f64,
+    /// The ε that the paper claims for it.
+    pub claimed_epsilon: f64,
+    /// The δ that the paper claims for it.
+    pub claimed_delta: f64,
+    /// What is wrong in the paper.
+    pub erratum: String,
+}
+
+/// A file that is not a model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// Not the JSON document that is written.
+    #[error("not a pairdp model: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Another kind or version of file.
+    #[error("the format is `{found}`, expected `{MODEL_FORMAT}`")]
+    Format {
+        /// What the file says.
+        found: String,
+    },
+    /// Parameters and encoding do not fit.
+    #[error("{parameters} parameters for {features} features")]
+    Shape {
+        /// Number of parameters.
+        parameters: usize,
+        /// Length of an encoded row.
+        features: usize,
+    },
+    /// The encoding is not one.
+    #[error("{0}")]
+    Encoding(String),
+    /// A number that no model has.
+    #[error("the {what} cannot be {value}")]
+    Range {
+        /// Which number.
+        what: &'static str,
+        /// What the file says.
+        value: f64,
+    },
+}
+
+impl Hint for DocumentError {
+    fn code(&self) -> &'static str {
+        "model"
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Json(_) => "give a file that `pairdp train` wrote".into(),
+            Self::Format { .. } => "another version of pairdp may read it".into(),
+            Self::Shape { .. } | Self::Encoding(_) | Self::Range { .. } => {
+                "the file was changed after training".into()
+            }
+        })
+    }
+}
+
+impl ModelDocument {
+    /// Reads a model file's text and checks that its numbers can be computed with.
+    ///
+    /// # Errors
+    /// [`DocumentError`] when it is no model that can score rows. Whether its claim holds is for a verifier to say.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let document: Self = serde_json::from_str(text)?;
+        document.check()?;
+        Ok(document)
+    }
+
+    /// The model file's text.
+    ///
+    /// # Errors
+    /// [`DocumentError::Json`] if a number cannot be written.
+    pub fn to_json(&self) -> Result<String, DocumentError> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    fn check(&self) -> Result<(), DocumentError> {
+        if self.format != MODEL_FORMAT {
+            return Err(DocumentError::Format { found: self.format.clone() });
+        }
+        self.predictor.check()?;
+        self.training.check()?;
+        within("ridge", self.ridge, self.ridge.is_finite() && self.ridge >= 0.0)?;
+        self.certificate.problem.check()
+    }
+}
+
+impl Predictor {
+    fn check(&self) -> Result<(), DocumentError> {
+        self.encoding.check().map_err(DocumentError::Encoding)?;
+        let (parameters, features) = (self.parameters.len(), self.encoding.dimension());
+        let with_constant = usize::from(self.constant != 0.0);
+        let fitting = match self.task {
+            // Distances do not see a constant.
+            Task::Metric if with_constant > 0 => 0,
+            Task::Metric => features.saturating_mul(features),
+            _ => features.saturating_add(with_constant),
+        };
+        if parameters != fitting || features == 0 {
+            return Err(DocumentError::Shape { parameters, features });
+        }
+        if let Some(&value) = self.parameters.iter().find(|value| !value.is_finite()) {
+            return Err(DocumentError::Range { what: "weight", value });
+        }
+        within("constant", self.constant, self.constant.is_finite())?;
+        let bound = self.feature_bound;
+        within("feature bound", bound, bound.is_finite() && bound > 0.0)
+    }
+}
+
+impl Training {
+    fn check(&self) -> Result<(), DocumentError> {
+        within("number of steps", f64::from(self.steps), self.steps > 0)?;
+        within("step size", self.step_size, self.step_size.is_finite() && self.step_size > 0.0)?;
+        if let Some(pairs) = self.expected_pairs {
+            let independent = self.algorithm == Algorithm::NoisySgd;
+            within("expected number of pairs", pairs, independent && pairs > 0.0 && pairs <= 4096.0)?;
+        }
+        match self.tighten {
+            Some(Tighten { share, .. }) => {
+                within("share of the budget for ranges", share, share > 0.0 && share < 1.0)
+            }
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! How a row becomes a vector, as far as a model file says it.
+
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+
+/// The public rules that turn a row into a vector.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Encoding {
+    /// One rule a column.
+    pub columns: Vec<Column>,
+}
+
+/// One column's rule: a range of numbers or a list of categories.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Its name in the header.
+    pub name: String,
+    /// Numbers are cut off here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
+    /// A category is a 1 in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub categories: Option<Vec<String>>,
+    /// What an empty cell counts as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Scalar>,
+    /// Whether values outside the categories have an entry of their own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub other: bool,
+}
+
+/// A value that people write with or without quotes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Scalar {
+    /// In quotes.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+    /// Another number.
+    Number(f64),
+    /// `true` or `false`.
+    Truth(bool),
+}
+
+/// The label column and its public values; no guarantee rests on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Label {
+    /// Name of the column.
+    pub column: String,
+    /// The value that should rank high.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positive: Option<Scalar>,
+    /// The other value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub negative: Option<Scalar>,
+    /// What values are that are not named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
+    /// A public list of classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<Scalar>>,
+    /// A public range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
+}
+
+/// What values are that a label does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Others {
+    /// Negative.
+    Negative,
+}
+
+impl Encoding {
+    /// The ranges of the numeric columns, in their order.
+    pub fn ranges(&self) -> Vec<[f64; 2]> {
+        self.columns.iter().filter_map(|column| column.range).collect()
+    }
+
+    /// Length of the vector.
+    pub fn dimension(&self) -> usize {
+        self.columns.iter().map(Column::width).sum()
+    }
+
+    /// Whether every column has one rule that can be followed.
+    ///
+    /// # Errors
+    /// One line that says which column is wrong.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let named =
+            |column: &Column| column.check().map_err(|what| format!("column `{}`: {what}", column.name));
+        self.columns.iter().try_for_each(named)
+    }
+}
+
+impl Column {
+    /// Entries of the vector that the column takes.
+    pub fn width(&self) -> usize {
+        self.categories.as_ref().map_or(1, |values| values.len() + usize::from(self.other))
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        match (self.range, &self.categories, &self.missing) {
+            (Some([low, high]), None, missing) => match missing {
+                _ if self.other => Err("`other` is for categories"),
+                _ if !(low.is_finite() && high.is_finite() && low < high) => {
+                    Err("a range is two finite numbers, the smaller first")
+                }
+                None | Some(Scalar::Integer(_)) => Ok(()),
+                Some(Scalar::Number(value)) if value.is_finite() => Ok(()),
+                Some(_) => Err("`missing` is a finite number where the column has a range"),
+            },
+            (None, Some(values), missing) => {
+                let mut seen = HashSet::new();
+                match missing {
+                    _ if values.is_empty() => Err("no category is listed"),
+                    _ if !values.iter().all(|value| seen.insert(value)) => Err("a category is listed twice"),
+                    None => Ok(()),
+                    Some(Scalar::Text(value)) if seen.contains(value) => Ok(()),
+                    Some(_) => Err("`missing` is one of the categories"),
+                }
+            }
+            _ => Err("a column has either a range or categories"),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! What a model file and its certificate hold, as plain types.
+//!
+//! A certificate states every public fact that a guarantee rests on. The code that trains writes these types and the code that
+//! verifies reads them; they are all that the two share about a model, so there is no arithmetic here: no constant of a loss, no
+//! sensitivity, no noise. A number that is out of every sensible range is refused on reading
+//! ([`ModelDocument::from_json`]), so that nobody who computes with it later has to fear it.
+//!
+//! The names in the JSON never change their meaning under the same format; `tests/bytes.rs` of `pairdp-verify` holds them against
+//! what is trained.
+
+mod algorithm;
+mod certificate;
+mod document;
+mod encoding;
+mod problem;
+mod released;
+
+pub use algorithm::{Algorithm, Average, Noise, Order, Shuffle};
+pub use certificate::{Certificate, Claim, FORMAT, FORMER, Ranges};
+pub use document::{
+    AsPrinted, DocumentError, MODEL_FORMAT, ModelDocument, Predictor, Task, Tighten, Training,
+};
+pub use encoding::{Column, Encoding, Label, Others, Scalar};
+pub use problem::{
+    Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
+};
+pub use released::{GradientRelease, Phase, Released, Sampling, Weights};

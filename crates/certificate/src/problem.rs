@@ -1,0 +1,209 @@
+//! What was minimised, over what, and between whom the guarantee holds.
+
+use crate::DocumentError;
+use pairdp_units::Adjacency;
+use serde::{Deserialize, Serialize};
+
+/// A loss φ of a margin s.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum MarginLoss {
+    /// (1 − s)₊.
+    Hinge,
+    /// log(1 + e^{−s}).
+    Logistic,
+    /// log(1 + e^{−s}) for s ≥ 0, log 2 − s/2 below.
+    CappedLogistic,
+    /// (1 − s)².
+    Squared,
+    /// (1 − s)₊^q, 1 < q < 2.
+    QHinge {
+        /// The exponent q.
+        q: f64,
+    },
+}
+
+/// A loss of the squared distance M of two records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MetricLoss {
+    /// (1 + M)₊ for records of one class, (1 − M)₊ for records of two.
+    Hinge,
+    /// log(1 + e^{M−1}) for records of one class, log(1 + e^{1−M}) for records of two.
+    Logistic,
+}
+
+/// A loss of one record's score and target.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PointLoss {
+    /// A margin loss of y·score, y = ±1.
+    Margin(MarginLoss),
+    /// |y − score|^q, 1 < q ≤ 2, for targets within ±`target_bound`.
+    Residual {
+        /// The exponent q.
+        q: f64,
+        /// Y: targets beyond it are cut off.
+        target_bound: f64,
+    },
+}
+
+/// How often a pair of a ranking risk counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RankingForm {
+    /// φ(w·(x − x')) for a positive x and a negative x': each pair once.
+    Indicator,
+    /// φ((y − y')w·(x − x')), y = ±1: each pair twice, at twice the margin.
+    Symmetric,
+}
+
+/// The mean of what was minimised.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Objective {
+    /// Over all ordered pairs, of a loss of the margin between a positive and a negative record.
+    Ranking {
+        /// How often a pair counts.
+        form: RankingForm,
+        /// The loss of its margin.
+        loss: MarginLoss,
+    },
+    /// Over all ordered pairs, of a loss of their squared Mahalanobis distance.
+    Metric {
+        /// The loss of the distance.
+        loss: MetricLoss,
+    },
+    /// Over all records, of a loss of the score and the target.
+    Pointwise {
+        /// The loss of a record.
+        loss: PointLoss,
+    },
+}
+
+/// Where parameters live.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Domain {
+    /// Everywhere.
+    Whole,
+    /// Euclidean (for matrices: Frobenius) norm at most `radius`.
+    Ball {
+        /// The bound.
+        radius: f64,
+    },
+    /// Positive semidefinite matrices of Frobenius norm at most `radius`.
+    PsdBall {
+        /// The bound.
+        radius: f64,
+    },
+    /// Diagonal matrices without negative entries, of Frobenius norm at most `radius`.
+    PsdDiagonal {
+        /// The bound.
+        radius: f64,
+    },
+    /// Positive semidefinite matrices of nuclear norm at most `radius`.
+    PsdNuclear {
+        /// The bound.
+        radius: f64,
+    },
+}
+
+/// Whether labels count as part of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Labels {
+    /// Replacing a record may change its label.
+    #[default]
+    Private,
+    /// Labels are known to everyone: neighbours differ in features only.
+    Public,
+}
+
+/// Which tables count as neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Neighbours {
+    /// Tables of the same public size that differ in one record.
+    #[default]
+    ReplaceOne,
+    /// Tables of which one has a record more; records after a public cap do not count.
+    AddRemoveOne {
+        /// The cap.
+        most: usize,
+    },
+}
+
+/// A risk, the domain it was minimised over, and the public bounds on records.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Problem {
+    /// What was minimised.
+    pub objective: Objective,
+    /// Where the parameters live.
+    pub domain: Domain,
+    /// κ: the largest norm of a record's features.
+    pub feature_bound: f64,
+    /// λ of the ridge (λ/2)‖w‖², where the guarantee rests on it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ridge: f64,
+    /// Whether neighbours may differ in their label.
+    pub labels: Labels,
+    /// Which tables count as neighbours.
+    #[serde(default, skip_serializing_if = "is_replace_one")]
+    pub neighbours: Neighbours,
+}
+
+fn is_replace_one(neighbours: &Neighbours) -> bool {
+    *neighbours == Neighbours::ReplaceOne
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+pub(crate) fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+impl Problem {
+    /// The name of the neighbouring relation, for whom the guarantee is.
+    pub fn adjacency(&self) -> Adjacency {
+        match (self.neighbours, self.labels) {
+            (Neighbours::ReplaceOne, Labels::Private) => Adjacency::ReplaceOne,
+            (Neighbours::ReplaceOne, Labels::Public) => Adjacency::ReplaceFeatures,
+            (Neighbours::AddRemoveOne { .. }, _) => Adjacency::AddRemoveOne,
+        }
+    }
+
+    /// Whether the numbers are such as a problem can have: bounds between 1e−30 and 1e30, because every proved bound on rounding
+    /// takes that for granted; exponents above 1 and below 2 (for residuals, at most 2); a ridge of at least 0.
+    ///
+    /// # Errors
+    /// [`DocumentError::Range`] naming the number.
+    pub fn check(&self) -> Result<(), DocumentError> {
+        let bound = |what, value: f64| within(what, value, (1e-30..=1e30).contains(&value));
+        bound("feature bound", self.feature_bound)?;
+        match self.domain {
+            Domain::Whole => {}
+            Domain::Ball { radius }
+            | Domain::PsdBall { radius }
+            | Domain::PsdDiagonal { radius }
+            | Domain::PsdNuclear { radius } => bound("radius", radius)?,
+        }
+        match self.objective {
+            Objective::Ranking { loss: MarginLoss::QHinge { q }, .. }
+            | Objective::Pointwise { loss: PointLoss::Margin(MarginLoss::QHinge { q }) } => {
+                within("exponent q", q, q > 1.0 && q < 2.0)?;
+            }
+            Objective::Pointwise { loss: PointLoss::Residual { q, target_bound } } => {
+                bound("target bound", target_bound)?;
+                within("exponent q", q, q > 1.0 && q <= 2.0)?;
+            }
+            _ => {}
+        }
+        within("ridge", self.ridge, self.ridge.is_finite() && self.ridge >= 0.0)
+    }
+}
+
+/// Refuses unless `good`, which NaN never is.
+pub(crate) fn within(what: &'static str, value: f64, good: bool) -> Result<(), DocumentError> {
+    if good { Ok(()) } else { Err(DocumentError::Range { what, value }) }
+}

@@ -1,0 +1,342 @@
+//! The constants of every problem, derived from the proof notes a second time: plain numbers, without outward rounding.
+//!
+//! Everything follows from one picture. The gradient of a term (a pair, or a record) is b·v: v is a vector of length at most ℓ, and b
+//! the slope of a scalar loss at a margin that parameters of norm r cannot push beyond ℓr. Losses are convex, so slopes are largest
+//! and smallest at the two ends of the margins.
+//!
+//! Proofs: `proofs/ranking_sensitivity.md`, `proofs/metric_constants.md`, `proofs/pointwise_constants.md`, `proofs/add_remove.md`;
+//! of computed sums `proofs/kernels.md`.
+
+use crate::relations::{UNIT, larger};
+use pairdp_certificate::{
+    Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
+};
+
+/// Bounds that hold for every record, every pair and all parameters up to some norm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Constants {
+    /// G: the gradient of a term.
+    pub gradient: f64,
+    /// H: how far the gradient of one term moves between two parameters.
+    pub same_term: f64,
+    /// D: how far it moves when one record is replaced.
+    pub pair: f64,
+    /// D_sym: the same for both orders of a pair together.
+    pub both_orders: f64,
+    /// How the gradient of a term depends on the parameters.
+    pub slope: Slope,
+}
+
+/// How the gradient of a term depends on the parameters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Slope {
+    /// Lipschitz, with this constant L.
+    Smooth(f64),
+    /// Hölder continuous, with an exponent a and a constant L_a.
+    Hoelder(f64, f64),
+    /// With jumps.
+    Jumps,
+}
+
+impl Slope {
+    /// L, if there is one.
+    pub fn smoothness(self) -> Option<f64> {
+        match self {
+            Self::Smooth(constant) => Some(constant),
+            Self::Hoelder(..) | Self::Jumps => None,
+        }
+    }
+}
+
+/// B: the largest norm of parameters.
+pub fn radius(domain: Domain) -> f64 {
+    match domain {
+        Domain::Whole => f64::INFINITY,
+        Domain::Ball { radius }
+        | Domain::PsdBall { radius }
+        | Domain::PsdDiagonal { radius }
+        | Domain::PsdNuclear { radius } => radius,
+    }
+}
+
+/// Whether parameters are positive semidefinite matrices.
+pub fn is_semidefinite(domain: Domain) -> bool {
+    !matches!(domain, Domain::Whole | Domain::Ball { .. })
+}
+
+/// The largest distance of two parameters: ‖U − V‖² is at most 4B², and 2B² where ⟨U, V⟩ ≥ 0.
+pub fn diameter(domain: Domain) -> f64 {
+    radius(domain) * if is_semidefinite(domain) { 2.0_f64 } else { 4.0 }.sqrt()
+}
+
+/// The constants over parameters of norm at most `norm`.
+pub fn constants(problem: &Problem, norm: f64) -> Constants {
+    let kappa = problem.feature_bound;
+    match problem.objective {
+        Objective::Ranking { form, loss } => {
+            // ‖x − x′‖ ≤ 2κ, times y − y′ = 2 in the symmetric form, where a pair counts in both orders.
+            let orders = orders(problem);
+            let length = 2.0 * kappa * if form == RankingForm::Symmetric { 2.0 } else { 1.0 };
+            let gradient = length * fall(loss, -length * norm);
+            Constants {
+                gradient,
+                same_term: length * variation(loss, length * norm),
+                pair: gradient,
+                both_orders: orders * gradient,
+                slope: slope_of_margin(loss, length),
+            }
+        }
+        Objective::Metric { loss } => metric(problem, loss, norm),
+        Objective::Pointwise { loss: PointLoss::Margin(loss) } => {
+            let difference = match loss {
+                MarginLoss::Hinge => mirrored(kappa, kappa * norm, 1.0, 0.0, 1.0),
+                MarginLoss::Logistic => mirrored_logistic(kappa, kappa * norm),
+                // A slope of at most ½ at every score.
+                MarginLoss::CappedLogistic => mirrored(kappa, kappa * norm, 0.5, 0.0, 1.0),
+                MarginLoss::Squared => mirrored(kappa, kappa * norm, 2.0, 1.0, 1.0),
+                MarginLoss::QHinge { q } => mirrored(kappa, kappa * norm, q, q - 1.0, 1.0),
+            };
+            Constants {
+                gradient: kappa * fall(loss, -kappa * norm),
+                same_term: kappa * variation(loss, kappa * norm),
+                pair: difference,
+                both_orders: difference,
+                slope: slope_of_margin(loss, kappa),
+            }
+        }
+        Objective::Pointwise { loss: PointLoss::Residual { q, target_bound } } => {
+            let difference = mirrored(kappa, kappa * norm, q, q - 1.0, target_bound);
+            Constants {
+                gradient: kappa * q * (target_bound + kappa * norm).powf(q - 1.0),
+                // Residuals move by 2κr; an odd power moves most from −κr to κr.
+                same_term: 2.0 * kappa * q * (kappa * norm).powf(q - 1.0),
+                pair: difference,
+                both_orders: difference,
+                slope: if q < 2.0 {
+                    Slope::Hoelder(q - 1.0, q * 2.0_f64.powf(2.0 - q) * kappa.powf(q))
+                } else {
+                    Slope::Smooth(2.0 * kappa.powi(2))
+                },
+            }
+        }
+    }
+}
+
+/// In how many of its two orders a pair counts.
+fn orders(problem: &Problem) -> f64 {
+    match problem.objective {
+        Objective::Ranking { form: RankingForm::Indicator, .. } | Objective::Pointwise { .. } => 1.0,
+        Objective::Ranking { form: RankingForm::Symmetric, .. } | Objective::Metric { .. } => 2.0,
+    }
+}
+
+fn sigmoid(t: f64) -> f64 {
+    1.0 / (1.0 + (-t).exp())
+}
+
+/// −φ'(margin): how steeply a loss falls. It never grows with the margin.
+fn fall(loss: MarginLoss, margin: f64) -> f64 {
+    match loss {
+        MarginLoss::Hinge => f64::from(u8::from(margin < 1.0)),
+        MarginLoss::Logistic => sigmoid(-margin),
+        MarginLoss::CappedLogistic if margin < 0.0 => 0.5,
+        MarginLoss::CappedLogistic => sigmoid(-margin),
+        MarginLoss::Squared => 2.0 - 2.0 * margin,
+        MarginLoss::QHinge { q } => q * larger(1.0 - margin, 0.0).powf(q - 1.0),
+    }
+}
+
+/// How far the slope can vary over margins within ±reach. The hinge's may jump wherever rounding puts a margin beyond the corner.
+fn variation(loss: MarginLoss, reach: f64) -> f64 {
+    match loss {
+        MarginLoss::Hinge => 1.0,
+        _ => fall(loss, -reach) - fall(loss, reach),
+    }
+}
+
+/// φ″ is at most ¼ (logistic, capped or not) and 2 (squared); the slope of (1 − s)₊^q is Hölder with constant q.
+fn slope_of_margin(loss: MarginLoss, length: f64) -> Slope {
+    match loss {
+        MarginLoss::Hinge => Slope::Jumps,
+        MarginLoss::Logistic | MarginLoss::CappedLogistic => Slope::Smooth(0.25 * length.powi(2)),
+        MarginLoss::Squared => Slope::Smooth(2.0 * length.powi(2)),
+        MarginLoss::QHinge { q } => Slope::Hoelder(q - 1.0, q * length.powf(q)),
+    }
+}
+
+/// v is (x − x′)(x − x′)ᵀ, of norm at most 4κ², and the margin is the squared distance M. The slope is between 0 and the steepest
+/// pull for records of one class, between 0 and the steepest push for records of two.
+fn metric(problem: &Problem, loss: MetricLoss, norm: f64) -> Constants {
+    let length = (2.0 * problem.feature_bound).powi(2);
+    let highest = length * norm;
+    let lowest = if is_semidefinite(problem.domain) { 0.0 } else { -highest };
+    let (pull, push, variation, slope) = match loss {
+        MetricLoss::Hinge => (1.0, 1.0, 1.0, Slope::Jumps),
+        MetricLoss::Logistic => {
+            let pull_at = |distance: f64| sigmoid(distance - 1.0);
+            // σ' is steepest at M = 1, or as near as M gets to it.
+            let nearest = if highest < 1.0 { highest } else { 1.0 };
+            let curvature = pull_at(nearest) * (1.0 - pull_at(nearest));
+            let varies = pull_at(highest) - pull_at(lowest);
+            (pull_at(highest), 1.0 - pull_at(lowest), varies, Slope::Smooth(curvature * length.powi(2)))
+        }
+    };
+    let steepest = larger(pull, push);
+    // A pull becomes a push if a label may change; two pulls, or two pushes, are no further apart than the steeper of them.
+    let apart = if problem.labels == Labels::Public { steepest } else { pull + push };
+    Constants {
+        gradient: length * steepest,
+        same_term: length * variation,
+        pair: length * apart,
+        both_orders: 2.0 * length * apart,
+        slope,
+    }
+}
+
+/// By how much a numerical maximum is raised, which pays for scores that are off by a rounding: `proofs/pointwise_constants.md`.
+const RAISED: f64 = 1.0 + 1e-6;
+
+/// The largest 2κ·sinθ·c(R·cosθ) for c(s) = b·(a + s)^p: two records mirrored at the parameters. Its logarithmic derivative in
+/// k = cosθ falls from p·R/a to −∞, so that the maximum is its one zero, where (1 + p)k² + (a/R)k = p.
+fn mirrored(kappa: f64, reach: f64, b: f64, p: f64, a: f64) -> f64 {
+    if reach.is_infinite() {
+        return 2.0 * kappa * b * (a + reach).powf(p);
+    }
+    let share = a / reach;
+    let cosine = 2.0 * p / (share + (share.powi(2) + 4.0 * p * (1.0 + p)).sqrt());
+    // Without a slope (p = 0), and at reach 0, records across the parameters are the farthest.
+    let cosine = if cosine > 0.0 { cosine } else { 0.0 };
+    RAISED * 2.0 * kappa * (1.0 - cosine.powi(2)).sqrt() * b * (a + reach * cosine).powf(p)
+}
+
+/// The same for c = σ, whose logarithmic derivative 1 − σ falls too: the zero is found by halving.
+fn mirrored_logistic(kappa: f64, reach: f64) -> f64 {
+    if reach.is_infinite() {
+        return 2.0 * kappa;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    loop {
+        let k = 0.5 * (low + high);
+        if !(low < k && k < high) {
+            break;
+        }
+        if reach * sigmoid(-reach * k) * (1.0 - k * k) > k {
+            low = k;
+        } else {
+            high = k;
+        }
+    }
+    RAISED * 2.0 * kappa * (1.0 - low * low).sqrt() * sigmoid(reach * low)
+}
+
+/// n times the sensitivity of the gradient of a risk: D_sym, or what one record adds if records come and go and it is more.
+pub fn moved(problem: &Problem, norm: f64) -> f64 {
+    if problem.neighbours == Neighbours::ReplaceOne {
+        return constants(problem, norm).both_orders;
+    }
+    // Whoever is pushed out by a cap may have had another label.
+    let any_label = constants(&Problem { labels: Labels::Private, ..*problem }, norm);
+    larger(any_label.both_orders, orders(problem) * any_label.gradient)
+}
+
+/// The largest share of the n(n − 1) ordered pairs that count at once: of n₊n₋ ≤ n²/4 pairs, one order or both.
+pub fn active_share(problem: &Problem, n: f64) -> f64 {
+    match problem.objective {
+        Objective::Ranking { .. } => orders(problem) * n / (4.0 * (n - 1.0)),
+        Objective::Metric { .. } | Objective::Pointwise { .. } => 1.0,
+    }
+}
+
+/// The largest gradient of the mean over all pairs, or records, of n.
+pub fn largest_risk_gradient(problem: &Problem, norm: f64, n: f64) -> f64 {
+    constants(problem, norm).gradient * active_share(problem, n)
+}
+
+/// L of the whole risk of n records, ridge included.
+pub fn risk_smoothness(problem: &Problem, n: f64) -> Option<f64> {
+    let of_a_term = constants(problem, radius(problem.domain)).slope.smoothness();
+    of_a_term.map(|l| l * active_share(problem, n) + problem.ridge)
+}
+
+/// How far a computed gradient over all pairs can be from the exact one: the table at the end of `proofs/kernels.md`.
+pub fn sum_error(problem: &Problem, norm: f64, n: f64, features: f64) -> f64 {
+    let root = features.sqrt();
+    let roundings = match problem.objective {
+        Objective::Ranking { loss, .. } => {
+            let tree = match loss {
+                MarginLoss::CappedLogistic | MarginLoss::QHinge { .. } => 512.0 + (n / 512.0).ceil() + (n / 32.0).ceil(),
+                _ => 0.0,
+            };
+            2.0 * (8192.0 + tree) + 16.0 + 16.0 * root
+        }
+        Objective::Metric { .. } => 2.0 * n + 4.0 * features + 64.0,
+        Objective::Pointwise { .. } => 16.0 + 8.0 * root,
+    };
+    roundings * UNIT * largest_risk_gradient(problem, norm, n)
+}
+
+/// How far a computed squared distance can be from the exact one: `proofs/output_gd.md`.
+pub(crate) fn distance_error(problem: &Problem, norm: f64, features: f64) -> f64 {
+    16.0 * (features + 8.0) * UNIT * problem.feature_bound.powi(2) * norm
+}
+
+/// What a secret number of records adds to the error: sums are scaled by a rounded share of the cap, and distances of pairs change
+/// with their places in a tile. A logistic slope moves by a quarter of what its distance does, and a few roundings.
+pub fn secret_size_error(problem: &Problem, norm: f64, n: f64, features: f64) -> f64 {
+    if problem.neighbours == Neighbours::ReplaceOne {
+        return 0.0;
+    }
+    let scaling = 4.0 * UNIT * largest_risk_gradient(problem, norm, n);
+    match problem.objective {
+        Objective::Metric { .. } => {
+            let slope = distance_error(problem, norm, features) / 4.0 + 16.0 * UNIT;
+            scaling + (2.0 * problem.feature_bound).powi(2) * slope
+        }
+        Objective::Ranking { .. } | Objective::Pointwise { .. } => scaling,
+    }
+}
+
+/// What packing a matrix of some norm adds: one half of it is released.
+pub fn packing_error(problem: &Problem, norm: f64) -> f64 {
+    match problem.objective {
+        Objective::Metric { .. } => 4.0 * UNIT * norm,
+        Objective::Ranking { .. } | Objective::Pointwise { .. } => 0.0,
+    }
+}
+
+/// The kernel that computes gradients over all pairs, whose roundings [`sum_error`] counts.
+pub fn kernel(problem: &Problem) -> &'static str {
+    match problem.objective {
+        Objective::Ranking { .. } => "charges/2",
+        Objective::Metric { .. } => "tiles/2",
+        Objective::Pointwise { .. } => "rows/2",
+    }
+}
+
+/// The sensitivity as a formula, for the reader.
+pub(crate) fn relation(problem: &Problem) -> &'static str {
+    match problem.objective {
+        Objective::Ranking { form: RankingForm::Indicator, .. } => {
+            "Δ_t = 2κ·sup|φ'|/n over margins within ±2κ‖w_t‖"
+        }
+        Objective::Ranking { form: RankingForm::Symmetric, .. } => {
+            "Δ_t = 8κ·sup|φ'|/n over margins within ±4κ‖w_t‖"
+        }
+        Objective::Metric { .. } => {
+            "Δ_t = 8κ²·(steepest pull + steepest push, or the larger if labels are public)/n"
+        }
+        Objective::Pointwise { .. } => "Δ_t = max_θ 2κ·sinθ·|φ'|(κ‖w_t‖cosθ)/n",
+    }
+}
+
+/// D of one pair or record as a formula, for the reader.
+pub(crate) fn pair_relation(problem: &Problem) -> &'static str {
+    match problem.objective {
+        Objective::Ranking { form: RankingForm::Indicator, .. } => "D = 2κ·sup|φ'| over margins within ±2κB",
+        Objective::Ranking { form: RankingForm::Symmetric, .. } => "D = 4κ·sup|φ'| over margins within ±4κB",
+        Objective::Metric { .. } => {
+            "D = 4κ²·(steepest pull + steepest push, or the larger if labels are public and samples are not secret)"
+        }
+        Objective::Pointwise { .. } => "D = max_θ 2κ·sinθ·|φ'|(κB·cosθ)",
+    }
+}

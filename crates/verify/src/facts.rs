@@ -1,0 +1,332 @@
+//! The public facts of a model file, and the relations that every kind of release has.
+
+use crate::constants::{self, Constants, constants, is_semidefinite, radius};
+use crate::relations::{Relation, TOLERANCE, close, covers, require};
+use crate::{former, moments, paths, ranges, samples};
+use pairdp_accountant::quadrature::gaussian_delta;
+use pairdp_certificate::{
+    Algorithm, Certificate, Domain, FORMAT, FORMER, Labels, MarginLoss, MetricLoss, ModelDocument,
+    Neighbours, Noise, Objective, PointLoss, Problem, Released, Task,
+};
+use pairdp_units::{Adjacency, Budget};
+
+/// δ of Gaussian noise is integrated to about nine digits.
+const DELTA_TOLERANCE: f64 = 1e-7;
+
+pub(crate) const COMPOSITION: &str =
+    "δ(ε; √T·m) + δ_s = δ for Gaussian noise, integrated numerically; T·m = ε and δ_s ≤ δ for other noise";
+
+/// A model file, taken apart.
+pub(crate) struct Facts<'a> {
+    pub(crate) document: &'a ModelDocument,
+    pub(crate) certificate: &'a Certificate,
+    pub(crate) problem: &'a Problem,
+    /// A noise that is not known fails the vocabulary; the rest is examined as if it were Gaussian.
+    pub(crate) noise: Noise,
+}
+
+impl<'a> Facts<'a> {
+    pub(crate) fn of(document: &'a ModelDocument) -> Self {
+        let certificate = &document.certificate;
+        let noise = Noise::from_name(&certificate.noise).unwrap_or(Noise::Gaussian);
+        Self { document, certificate, problem: &certificate.problem, noise }
+    }
+
+    /// The relations of all kinds.
+    pub(crate) fn relations(&self) -> Vec<Relation> {
+        vec![
+            ("vocabulary", "format, adjacency, algorithm and noise are known and fit", self.vocabulary()),
+            (
+                "version",
+                "no fault of the version that wrote it is known for such a certificate",
+                former::check(self.certificate),
+            ),
+            ("claim", "ε is finite and above 0, δ in (0, 1), or 0 for Laplace noise", self.claim()),
+            ("sizes", "n ≥ 2; parameters, encoded features and released coordinates agree", self.sizes()),
+            (
+                "feature bound",
+                "κ = the model's bound, or √(bound² + constant²) with a constant",
+                self.feature_bound(),
+            ),
+            (
+                "ranges",
+                "noisy counts, if there are any: one set a numeric column, Δ = √(2·columns), σ = Δ/(m − rounding); ranges end where bins do",
+                ranges::check(self),
+            ),
+            ("score bound", "the largest score is κB", self.score_bound()),
+            ("model", "‖w‖ ≤ B", self.model_norm()),
+            ("plan", "the plan that trained is the one that was certified", self.plan()),
+            ("lattice", "as fine as fits, between 16 and 30 bits", self.lattice()),
+            ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", self.sampler()),
+        ]
+    }
+
+    pub(crate) fn n(&self) -> f64 {
+        self.certificate.records as f64
+    }
+
+    pub(crate) fn features(&self) -> f64 {
+        self.certificate.features as f64
+    }
+
+    /// B.
+    pub(crate) fn radius(&self) -> f64 {
+        radius(self.problem.domain)
+    }
+
+    /// The constants over all parameters.
+    pub(crate) fn over_domain(&self) -> Constants {
+        constants(self.problem, self.radius())
+    }
+
+    pub(crate) fn is_pointwise(&self) -> bool {
+        matches!(self.problem.objective, Objective::Pointwise { .. })
+    }
+
+    /// What an ℓ2 distance of 1 is, at most, in the norm of the noise: ℓ1 for Laplace noise, √p.
+    pub(crate) fn norm_factor(&self) -> f64 {
+        if self.noise == Noise::Laplace { (self.certificate.parameters as f64).sqrt() } else { 1.0 }
+    }
+
+    /// What rounding to the lattice adds to a ratio: a step and 2⁻⁷ in each coordinate.
+    pub(crate) fn lattice_rounding(&self) -> f64 {
+        let step = (1.0 + 2.0_f64.powi(-7)) * (-f64::from(self.certificate.lattice_bits)).exp2();
+        self.norm_factor() * (self.certificate.parameters as f64).sqrt() * step
+    }
+
+    /// The scale of noise that hides an ℓ2 distance at a ratio.
+    pub(crate) fn noise_scale(&self, distance: f64, ratio: f64) -> f64 {
+        self.norm_factor() * distance / (ratio - self.lattice_rounding())
+    }
+
+    /// What T releases of a ratio cost.
+    pub(crate) fn composition(&self, steps: u32, ratio: f64) -> Result<(), String> {
+        let (claim, sampler) = (&self.certificate.claim, self.certificate.sampler_delta);
+        if self.noise == Noise::Gaussian {
+            let before = self.certificate.ranges.map_or(0.0, |ranges| ranges.ratio);
+            let total = (before * before + ratio * ratio * f64::from(steps)).sqrt();
+            let delta = gaussian_delta(claim.epsilon, total).map_err(|error| error.to_string())?;
+            return close("δ", claim.delta, delta + sampler, DELTA_TOLERANCE);
+        }
+        require(claim.delta >= sampler, || format!("δ is {:e}, the samplers cost {sampler:e}", claim.delta))?;
+        covers("ε", claim.epsilon, ratio * f64::from(steps), TOLERANCE)
+    }
+
+    pub(crate) fn check_kernel(&self, found: &str) -> Result<(), String> {
+        let expected = constants::kernel(self.problem);
+        require(found == expected, || format!("`{found}` is not `{expected}`"))
+    }
+
+    fn vocabulary(&self) -> Result<(), String> {
+        let (certificate, problem) = (self.certificate, self.problem);
+        let former = certificate.format == FORMER;
+        require(former || certificate.format == FORMAT, || {
+            format!("`{}` is neither `{FORMAT}` nor `{FORMER}`", certificate.format)
+        })?;
+        let adjacency = match problem.adjacency() {
+            Adjacency::ReplaceFeatures if former => Adjacency::ReplaceOne,
+            adjacency => adjacency,
+        };
+        let found = &certificate.claim.adjacency;
+        require(found == adjacency.name(), || format!("`{found}` is not `{adjacency}`"))?;
+        require(Noise::from_name(&certificate.noise).is_some(), || {
+            format!("`{}` is no noise that is known", certificate.noise)
+        })?;
+        let fits = match certificate.released {
+            Released::Gradients { .. } => certificate.algorithm == Algorithm::NoisyGd,
+            Released::SampledGradients { .. } => certificate.algorithm == Algorithm::NoisySgd,
+            Released::Online { .. } => certificate.algorithm == Algorithm::OnlinePair,
+            Released::Output { .. } => perturbs_output(certificate.algorithm),
+            Released::Moments { .. } => certificate.algorithm == Algorithm::Moments,
+        };
+        require(fits, || format!("`{}` does not release this", certificate.algorithm))?;
+        self.proved()
+    }
+
+    /// What no proof covers, whatever the numbers.
+    fn proved(&self) -> Result<(), String> {
+        let (algorithm, problem) = (self.certificate.algorithm, self.problem);
+        let metric = matches!(problem.objective, Objective::Metric { .. });
+        require(metric || !is_semidefinite(problem.domain), || "only metrics are matrices".into())?;
+        let steeper_and_steeper = match problem.objective {
+            Objective::Ranking { loss, .. } | Objective::Pointwise { loss: PointLoss::Margin(loss) } => {
+                matches!(loss, MarginLoss::Squared | MarginLoss::QHinge { .. })
+            }
+            Objective::Pointwise { loss: PointLoss::Residual { .. } } => true,
+            Objective::Metric { .. } => false,
+        };
+        require(!(steeper_and_steeper && problem.domain == Domain::Whole), || {
+            "this loss has no Lipschitz constant on the whole space".into()
+        })?;
+        let of_pairs = matches!(
+            algorithm,
+            Algorithm::OnlinePair | Algorithm::OfflinePair | Algorithm::LocalizedSgd | Algorithm::MatchingSgd
+        );
+        require(!(of_pairs && self.is_pointwise()), || format!("`{algorithm}` learns from pairs"))?;
+        require(!(algorithm == Algorithm::Moments && metric), || "moments are not of pairs".into())?;
+        let Neighbours::AddRemoveOne { most } = problem.neighbours else { return Ok(()) };
+        let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
+        let jumps = problem.objective == (Objective::Metric { loss: MetricLoss::Hinge });
+        require(most == self.certificate.records && whole_table && !jumps, || {
+            format!("no proof for {algorithm} with up to {most} records")
+        })?;
+        require(problem.labels == Labels::Private, || "labels that are public have a public number".into())
+    }
+
+    fn claim(&self) -> Result<(), String> {
+        let claim = &self.certificate.claim;
+        let budget = Budget::new(claim.epsilon, claim.delta).map_err(|error| error.to_string())?;
+        require(budget.delta.get() > 0.0 || self.noise == Noise::Laplace, || {
+            "this noise never gives δ = 0".into()
+        })
+    }
+
+    fn sizes(&self) -> Result<(), String> {
+        let (certificate, predictor) = (self.certificate, &self.document.predictor);
+        require(certificate.records >= 2, || format!("n = {}", certificate.records))?;
+        let (weights, encoded, d) =
+            (predictor.parameters.len(), predictor.encoding.dimension(), certificate.features);
+        let half = d.saturating_mul(d.saturating_add(1)) / 2;
+        let (shape, released) = match (&certificate.released, self.problem.objective) {
+            (Released::Moments { weights, .. }, _) => {
+                (d, moments::coordinates(*weights, d).unwrap_or(usize::MAX))
+            }
+            (_, Objective::Metric { .. }) => {
+                let diagonal = matches!(self.problem.domain, Domain::PsdDiagonal { .. });
+                (d.saturating_mul(d), if diagonal { d } else { half })
+            }
+            _ => (d, d),
+        };
+        // Moments are of features alone, and give the intercept beside the weights.
+        let constant = usize::from(predictor.constant != 0.0);
+        let beside = certificate.algorithm == Algorithm::Moments;
+        let columns = encoded + if beside { 0 } else { constant };
+        let expected = shape.saturating_add(if beside { constant } else { 0 });
+        let agree = columns == d && weights == expected && certificate.parameters == released;
+        let task = match self.problem.objective {
+            Objective::Ranking { .. } => Task::Ranking,
+            Objective::Metric { .. } => Task::Metric,
+            Objective::Pointwise { loss: PointLoss::Margin(_) } => Task::Classification,
+            Objective::Pointwise { loss: PointLoss::Residual { .. } } => Task::Regression,
+        };
+        // A loss of records that a classifier minimises ranks, too.
+        let same_task =
+            predictor.task == task || (predictor.task, task) == (Task::Ranking, Task::Classification);
+        require(agree && same_task, || {
+            format!("{weights} weights, {encoded} encoded features, {} released", certificate.parameters)
+        })
+    }
+
+    fn feature_bound(&self) -> Result<(), String> {
+        let (bound, constant) = (self.document.predictor.feature_bound, self.document.predictor.constant);
+        let kappa = self.problem.feature_bound;
+        if constant == 0.0 || self.certificate.algorithm == Algorithm::Moments {
+            return close("κ", bound, kappa, 0.0);
+        }
+        covers("κ", kappa, bound.hypot(constant), TOLERANCE)
+    }
+
+    fn score_bound(&self) -> Result<(), String> {
+        let expected = self.problem.feature_bound * self.radius();
+        match self.certificate.score_bound {
+            Some(found) => close("κB", found, expected, TOLERANCE),
+            None => require(expected.is_infinite(), || "a bounded domain has a largest score".into()),
+        }
+    }
+
+    fn model_norm(&self) -> Result<(), String> {
+        let norm = self.document.predictor.parameters.iter().map(|w| w * w).sum::<f64>().sqrt();
+        let radius = self.radius();
+        require(norm <= radius * (1.0 + TOLERANCE), || format!("‖w‖ is {norm:e}, B is {radius:e}"))
+    }
+
+    fn plan(&self) -> Result<(), String> {
+        let (certificate, plan) = (self.certificate, &self.document.training);
+        let order = plan.order.unwrap_or_default();
+        let agrees = match &certificate.released {
+            Released::Gradients { steps, .. } => *steps == plan.steps,
+            Released::SampledGradients { steps, sampling, .. } => {
+                *steps == plan.steps && samples::expected_pairs(*sampling) == plan.expected_pairs
+            }
+            Released::Moments { .. } => plan.steps == 1,
+            Released::Online { steps, order: stated, .. } => *steps == plan.steps && *stated == order,
+            Released::Output { order: stated, average, phases, .. } => {
+                // Phases divide the step size by 4, 16, ….
+                let quarters = matches!(plan.algorithm, Algorithm::PhasedGd | Algorithm::LocalizedSgd);
+                let rate = phases.first().map(|phase| phase.step_size * if quarters { 4.0 } else { 1.0 });
+                phases.iter().map(|phase| u64::from(phase.steps)).sum::<u64>() == u64::from(plan.steps)
+                    && rate.is_some_and(|rate| rate.to_bits() == plan.step_size.to_bits())
+                    && stated.is_none_or(|stated| stated == order)
+                    && *average == plan.average
+            }
+        };
+        // Between neighbours a ridge cancels; only results of descents rest on it.
+        let ridge = if perturbs_output(certificate.algorithm) { self.document.ridge } else { 0.0 };
+        let agrees = agrees
+            && plan.algorithm == certificate.algorithm
+            && plan.law.name() == certificate.noise
+            && plan.tighten.map(|tighten| tighten.columns) == certificate.ranges.map(|ranges| ranges.columns)
+            && ridge.to_bits() == self.problem.ridge.to_bits();
+        require(agrees, || format!("the model says {} in {} steps", plan.algorithm, plan.steps))
+    }
+
+    /// The largest query in units of σ decides how fine the lattice is: |q/σ|·2^bits ≤ 2⁴⁶.
+    fn lattice(&self) -> Result<(), String> {
+        let norm = self.norm_factor();
+        let reach = match &self.certificate.released {
+            Released::Gradients { ratio, .. } => {
+                let largest = constants::largest_risk_gradient(self.problem, 0.0, self.n());
+                largest * self.n() / constants::moved(self.problem, 0.0) * ratio / norm
+            }
+            Released::SampledGradients { sensitivity, noise_multiplier, sampling, .. } => {
+                samples::most_terms(*sampling)? * self.over_domain().gradient
+                    / (sensitivity * noise_multiplier)
+            }
+            Released::Online { sigma, .. } => self.over_domain().gradient / sigma,
+            Released::Moments { weights, sensitivity, error, ratio, .. } => {
+                let largest = moments::largest(*weights, self.problem.feature_bound);
+                largest * ratio / (norm * (sensitivity + 2.0 * error))
+            }
+            Released::Output { ratio, phases, .. } => {
+                let reach = |phase| paths::travel(self, phase) * ratio / (norm * phase.sensitivity);
+                phases.iter().map(reach).fold(0.0, |most, reach| if reach > most { reach } else { most })
+            }
+        };
+        // Right at an edge, rounding decides; where σ is known only after the bits, a little more than rounding.
+        let slack = if matches!(self.certificate.released, Released::Online { .. }) { 1e-3 } else { 1e-9 };
+        let bits =
+            |factor: f64| (16..=30_u32).rev().find(|bits| reach * factor <= f64::from(46 - bits).exp2());
+        let found = self.certificate.lattice_bits;
+        require([bits(1.0 + slack), bits(1.0 - slack)].contains(&Some(found)), || {
+            format!("{found} bits for queries up to {reach:e} σ")
+        })
+    }
+
+    fn sampler(&self) -> Result<(), String> {
+        let p = self.certificate.parameters as f64;
+        let each = match self.noise {
+            Noise::Gaussian => p,
+            Noise::Laplace => 0.0,
+            Noise::Euclidean => 2.0 * p + 2.0,
+        };
+        let samples = match &self.certificate.released {
+            Released::Gradients { steps, .. } => f64::from(*steps) * each,
+            // The number of sampled pairs counts as a sample.
+            Released::SampledGradients { steps, .. } => f64::from(*steps) * (p + 1.0),
+            Released::Online { steps, .. } => f64::from(*steps) * p,
+            Released::Output { phases, .. } => phases.len() as f64 * each,
+            Released::Moments { .. } => each,
+        };
+        let counts = self.certificate.ranges.map_or(0.0, |ranges| ranges.columns as f64 * ranges.bins as f64);
+        let expected = (1.0 + self.certificate.claim.epsilon.exp()) * (samples + counts) * 2.0_f64.powi(-100);
+        close("δ_s", self.certificate.sampler_delta, expected, TOLERANCE)
+    }
+}
+
+/// Whether noise is added to results of descents rather than to gradients or moments.
+pub(crate) fn perturbs_output(algorithm: Algorithm) -> bool {
+    !matches!(
+        algorithm,
+        Algorithm::NoisyGd | Algorithm::NoisySgd | Algorithm::OnlinePair | Algorithm::Moments
+    )
+}
