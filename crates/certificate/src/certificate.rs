@@ -1,12 +1,12 @@
 //! Every public fact that a guarantee rests on.
 
-use crate::{Algorithm, Neighbours, Problem, Released};
+use crate::{Algorithm, Neighbours, Problem, Released, Stage};
 use pairdp_units::Adjacency;
 use serde::{Deserialize, Serialize};
 
 /// The format written by this version; a meaning never changes under the same name.
 ///
-/// Format 3 has an adjacency of its own for public labels, and the public ranges from which tighter ones were found.
+/// Format 3 has an adjacency of its own for public labels, the public ranges from which tighter ones were found, and stages.
 pub const FORMAT: &str = "pairdp-certificate/3";
 /// The format of version 0.1, which is still read: a verifier says of which certificates it no longer holds.
 pub const FORMER: &str = "pairdp-certificate/2";
@@ -44,6 +44,9 @@ pub struct Certificate {
     /// The public ranges of numeric columns whose bins were counted, if tighter ones were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_ranges: Option<Vec<[f64; 2]>>,
+    /// What was released before training, in order: after each a public map of single rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
     /// What was released.
     pub released: Released,
 }

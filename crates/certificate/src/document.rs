@@ -65,6 +65,23 @@ pub struct Predictor {
     pub constant: f64,
     /// The weights of a score, or the matrix of a metric, row by row.
     pub parameters: Vec<f64>,
+    /// What was released of the columns first, from which the map of rows follows; none where rows are as ranges put them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub representation: Option<Representation>,
+}
+
+/// Released weights of public knots.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Representation {
+    /// How they are read, by its versioned name.
+    pub reading: String,
+    /// How many records they were summed over: their public number, or what was released of a secret one.
+    pub records: f64,
+    /// Standard deviation of the noise on each.
+    pub noise: f64,
+    /// The noisy weights, column by column, then the sum of (1 + label)/2 and, if it is secret, the number of records.
+    pub weights: Vec<f64>,
 }
 
 /// The plan of a run: an algorithm with its public numbers.
@@ -93,6 +110,26 @@ pub struct Training {
     /// The release that looks for tighter ranges, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tighten: Option<Tighten>,
+    /// β: how much of the last step a step repeats.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub momentum: f64,
+    /// The release of where columns lie, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub representation: Option<KnotPlan>,
+}
+
+/// A first release of where columns lie.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnotPlan {
+    /// The part of μ² (of ε, for noise whose ratios add up) that it gets.
+    pub share: f64,
+    /// Columns of numbers.
+    pub numbers: usize,
+    /// Columns of categories.
+    pub categories: usize,
+    /// Coordinates of the release.
+    pub coordinates: usize,
 }
 
 /// A first release that looks for tighter ranges.
@@ -212,7 +249,9 @@ impl Predictor {
             Task::Metric => features.saturating_mul(features),
             _ => features.saturating_add(with_constant),
         };
-        if parameters != fitting || features == 0 {
+        // How many columns a map makes of so many is for the verifier to say.
+        let fits = parameters == fitting || (self.representation.is_some() && parameters > 0);
+        if !fits || features == 0 {
             return Err(DocumentError::Shape { parameters, features });
         }
         if let Some(&value) = self.parameters.iter().find(|value| !value.is_finite()) {

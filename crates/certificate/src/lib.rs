@@ -18,10 +18,11 @@ mod released;
 pub use algorithm::{Algorithm, Average, Noise, Order, Shuffle};
 pub use certificate::{Certificate, Claim, FORMAT, FORMER, Ranges};
 pub use document::{
-    AsPrinted, DocumentError, MODEL_FORMAT, ModelDocument, Predictor, Task, Tighten, Training,
+    AsPrinted, DocumentError, KnotPlan, MODEL_FORMAT, ModelDocument, Predictor, Representation, Task,
+    Tighten, Training,
 };
 pub use encoding::{Column, Encoding, Label, Others, Scalar};
 pub use problem::{
     Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
 };
-pub use released::{GradientRelease, Phase, Released, Sampling, Weights};
+pub use released::{GradientRelease, Phase, Released, Sampling, Stage, StageNoise, Weights};

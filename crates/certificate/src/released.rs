@@ -76,6 +76,57 @@ pub enum Released {
     },
 }
 
+/// A release before training. Given what it released, a public map of single rows follows it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Stage {
+    /// Sums over records of the weights that each column gives to public knots, and of (1 + label)/2.
+    Knots {
+        /// Columns of numbers.
+        numbers: usize,
+        /// Columns of categories.
+        categories: usize,
+        /// Coordinates of the release.
+        coordinates: usize,
+        /// Whether the number of records is released with them, because it is secret.
+        counts_records: bool,
+        /// Its noise.
+        noise: StageNoise,
+    },
+}
+
+impl Stage {
+    /// Its noise.
+    pub fn noise(&self) -> StageNoise {
+        match self {
+            Self::Knots { noise, .. } => *noise,
+        }
+    }
+
+    /// Coordinates of the release.
+    pub fn coordinates(&self) -> usize {
+        match self {
+            Self::Knots { coordinates, .. } => *coordinates,
+        }
+    }
+}
+
+/// The numbers of a stage's noise.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StageNoise {
+    /// How far one record can move the exact sums: in ℓ2, or in ℓ1 for Laplace noise.
+    pub sensitivity: f64,
+    /// How far computed sums can be from the exact ones.
+    pub error: f64,
+    /// The ratio of the release.
+    pub ratio: f64,
+    /// Fineness of the lattice.
+    pub lattice_bits: u32,
+    /// Scale of the noise.
+    pub sigma: f64,
+}
+
 /// One noisy gradient over all pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -39,7 +39,7 @@ pub fn descend(
         Baseline::SgdHistory(_) if pointwise => return Err(LearnError::NoHistory),
         Baseline::SgdHistory(order) => Descent::History(order.indices(n, steps + 1)),
     };
-    let pace = Pace { problem, steps: plan.steps(), step_size: plan.step_size(), average: plan.average() };
+    let pace = Pace::of(problem, plan);
     Ok(descent.run(&pace, records, &vec![0.0; problem.parameters(records.columns())]))
 }
 
@@ -76,5 +76,5 @@ pub fn fit(
     let records = RowLayout { problem, feature_bound, constant }.records(table)?;
     let parameters = descend(method, problem, plan, &records)?;
     let task = settings.task;
-    Ok(BaselineModel::new(Predictor { task, encoding, label, feature_bound, constant, parameters }))
+    Ok(BaselineModel::new(Predictor { task, encoding, label, feature_bound, constant, parameters, representation: None }))
 }

@@ -36,8 +36,9 @@ pub(crate) fn describe(mechanism: &Mechanism, gradients: Vec<GradientRelease>) -
         noise: plan.law().name().into(),
         lattice_bits: mechanism.lattice_bits(),
         sampler_delta: common.sampler_delta,
-        ranges: mechanism.ranges(),
+        ranges: None,
         public_ranges: None,
+        stages: mechanism.stages(),
         released: released(mechanism, gradients),
     }
 }

@@ -142,7 +142,7 @@ impl<'a> Checkpointer<'a> {
     /// The state to go on from: that of a checkpoint, or the start.
     pub(crate) fn resume<S: Source>(&mut self, curator: &mut Curator<S>) -> Result<Iterates, LearnError> {
         self.saved = Some(Instant::now());
-        let start = Iterates::from(&vec![0.0; curator.parameters()]);
+        let start = Iterates::from(curator.start());
         let Some(checkpoint) = self.load()? else {
             return Ok(start);
         };

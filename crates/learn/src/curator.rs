@@ -30,6 +30,8 @@ pub struct Curator<S: Source> {
     ahead: Option<Ahead>,
     /// What was asked and answered, if somebody wants to look back at it.
     trace: Option<Vec<Exchange>>,
+    /// Public parameters that a descent starts from; 0 unless said.
+    start: Vec<f64>,
 }
 
 /// Where the records are.
@@ -104,8 +106,10 @@ impl<S: Source> Curator<S> {
 
     fn over(table: Holding, mechanism: Mechanism, source: S) -> Self {
         let constants = mechanism.common().public.problem.constants();
+        let public = mechanism.common().public;
+        let start = vec![0.0; public.problem.parameters(public.features)];
         let (made, gradients, order, ahead, trace) = (0, Vec::new(), Vec::new(), None, None);
-        Self { table, mechanism, source, made, gradients, constants, order, ahead, trace }
+        Self { table, mechanism, source, made, gradients, constants, order, ahead, trace, start }
     }
 
     /// The records, for queries that need them in one place.
@@ -117,6 +121,17 @@ impl<S: Source> Curator<S> {
     #[must_use]
     pub fn traced(self) -> Self {
         Self { trace: Some(Vec::new()), ..self }
+    }
+
+    /// The same with a descent that starts at other public parameters of the domain.
+    pub(crate) fn starting_at(self, start: Vec<f64>) -> Result<Self, LearnError> {
+        check_domain(self.problem(), &start)?;
+        Ok(Self { start, ..self })
+    }
+
+    /// Where a descent starts.
+    pub(crate) fn start(&self) -> &[f64] {
+        &self.start
     }
 
     /// Queries and answers so far, if they are kept.

@@ -68,6 +68,14 @@ impl Law {
         })
     }
 
+    /// Which part of a ratio a share of the budget is: budgets are ratios squared where those compose by their squares.
+    pub(crate) fn part(self, share: f64) -> f64 {
+        match self {
+            Self::Gaussian => share.sqrt(),
+            Self::Laplace | Self::Euclidean => share,
+        }
+    }
+
     /// What an ℓ2 distance of 1 is, at most, in the law's own norm: ℓ1 for Laplace.
     pub(crate) fn reach(self, coordinates: usize) -> f64 {
         match self {

@@ -33,7 +33,7 @@ mod packing;
 pub mod parts;
 mod plan;
 mod poisson;
-mod ranges;
+mod representation;
 mod settings;
 mod spec;
 mod train;
@@ -47,11 +47,12 @@ pub use explain::{Explained, explain};
 pub use law::Law;
 pub use literal::{AsPrinted, Paper, as_printed};
 pub use mechanism::{
-    Gradients, Loudness, Mechanism, Moments, Online, Output, Phase, Ranges, Sampled, certified_event,
+    Gradients, Loudness, Mechanism, Moments, Online, Output, Phase, Sampled, certified_event,
 };
 pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
 pub use order::{Order, Shuffle};
-pub use plan::{Average, Plan, PlanKind, Tighten};
-pub use settings::{Calibration, DomainKind, LossKind, Risk, Settings};
+pub use plan::{Average, Plan, PlanKind};
+pub use representation::Representation;
+pub use settings::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Settings};
 pub use spec::TrainingSpec;
 pub use train::{PaidRun, Rows, Training, run};

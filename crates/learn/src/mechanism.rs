@@ -2,12 +2,12 @@
 
 mod event;
 mod gradients;
+mod knots;
 mod loudness;
 mod moments;
 mod online;
 mod output;
 mod path;
-mod ranges;
 mod sampled;
 
 pub use event::certified_event;
@@ -17,12 +17,12 @@ pub use loudness::Loudness;
 pub use moments::Moments;
 pub use online::Online;
 pub use output::Output;
-pub use pairdp_certificate::{Phase, Ranges};
-pub(crate) use ranges::{BINS, lattice as ranges_lattice};
+pub use pairdp_certificate::Phase;
 pub use sampled::Sampled;
 pub(crate) use sampled::event as sampled_event;
 
 use crate::{Law, LearnError, Plan, PlanKind, packing};
+use pairdp_certificate::Stage;
 use pairdp_noise::delta_share;
 use pairdp_pairwise::{Labels, MetricLoss, Neighbours, Objective, Problem};
 use pairdp_units::directed::down_by;
@@ -72,8 +72,8 @@ impl Mechanism {
                 return Err(LearnError::SecretSize("the hinge loss of metrics"));
             }
         }
-        if plan.tighten().is_some() && !(whole_table && plan.law() == Law::Gaussian) {
-            return Err(LearnError::NoProof("tighter ranges under this algorithm and noise"));
+        if plan.representation().is_some() && !whole_table {
+            return Err(LearnError::NoProof("a representation under this algorithm"));
         }
         let public = Public { problem, plan, records, features, budget };
         Ok(match plan.algorithm() {
@@ -85,9 +85,9 @@ impl Mechanism {
         })
     }
 
-    /// The release that looks for tighter ranges, if there is one.
-    pub fn ranges(&self) -> Option<Ranges> {
-        self.common().ranges
+    /// What is released before training, in order.
+    pub fn stages(&self) -> Vec<Stage> {
+        self.common().knots.into_iter().collect()
     }
 
     /// What every kind states.
@@ -145,11 +145,12 @@ impl Public {
         Ok(self.problem.gradient_sensitivity(norm, self.records)?.get())
     }
 
-    /// The ratio of each of so many releases, after what looking for ranges takes.
+    /// The ratio of each of so many releases, after what stages before them take.
     pub(crate) fn ratio(&self, for_data: Budget, releases: f64) -> Result<f64, LearnError> {
-        let whole = self.plan.law().ratio(for_data, releases)?;
-        Ok(match self.plan.tighten() {
-            Some(tighten) => down_by(whole * (1.0 - tighten.share).sqrt(), 4.0),
+        let law = self.plan.law();
+        let whole = law.ratio(for_data, releases)?;
+        Ok(match self.plan.representation() {
+            Some(knots) => down_by(whole * law.part(1.0 - knots.share), 4.0),
             None => whole,
         })
     }
@@ -166,8 +167,8 @@ pub(crate) struct Common {
     pub(crate) public: Public,
     /// The part of δ set aside for the samplers.
     pub(crate) sampler_delta: f64,
-    /// What is released before, to find tighter ranges.
-    pub(crate) ranges: Option<Ranges>,
+    /// What is released before training.
+    pub(crate) knots: Option<Stage>,
 }
 
 impl Common {
@@ -176,8 +177,8 @@ impl Common {
         let Public { problem, plan, records, budget, .. } = public;
         problem.gradient_sensitivity(0.0, records)?;
         plan.law().check(budget)?;
-        let counts = plan.tighten().map_or(0, |tighten| tighten.columns * ranges::BINS);
-        let sampler_delta = delta_share(budget.epsilon.get(), samples + counts as f64);
+        let before = plan.representation().map_or(0.0, |knots| plan.law().samples(knots.coordinates));
+        let sampler_delta = delta_share(budget.epsilon.get(), samples + before);
         let left = down_by(budget.delta.get() - sampler_delta, 1.0);
         let delta =
             if plan.law() == Law::Laplace && sampler_delta <= 0.0 { budget.delta.get() } else { left };
@@ -186,9 +187,8 @@ impl Common {
             return Err(LearnError::DeltaTooSmall(budget));
         }
         let for_data = Budget { epsilon: budget.epsilon, delta };
-        let ranges =
-            plan.tighten().map(|tighten| ranges::calibrate(tighten, records, for_data)).transpose()?;
-        Ok((Self { public, sampler_delta, ranges }, for_data))
+        let knots = knots::calibrate(&public, for_data)?;
+        Ok((Self { public, sampler_delta, knots }, for_data))
     }
 }
 

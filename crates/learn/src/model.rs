@@ -1,5 +1,6 @@
 //! The model file: one JSON document.
 
+use crate::representation::{self, Map, Representation};
 use crate::{AsPrinted, Certificate, Plan, certified_problem};
 use pairdp_data::{Encoding, Label, LabelKind, Table};
 use pairdp_pairwise::kernel::score;
@@ -82,6 +83,9 @@ pub struct Predictor {
     pub constant: f64,
     /// The weights of a score, or the matrix of a metric, row by row.
     pub parameters: Vec<f64>,
+    /// What was released of where columns lie, from which a row's map follows; none where rows are as ranges put them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub representation: Option<Representation>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
@@ -111,11 +115,25 @@ impl Predictor {
         rows
     }
 
-    fn each_row(&self, table: &Table, mut take: impl FnMut(&[f64])) {
+    /// Length of the vector that a row becomes, without a constant.
+    pub fn features(&self) -> usize {
+        match &self.representation {
+            Some(_) => Map::width_of(&representation::layout(&self.encoding)),
+            None => self.encoding.dimension(),
+        }
+    }
+
+    /// Every row of an encoded table as training saw it: mapped, scaled down, with the constant.
+    pub fn each_row(&self, table: &Table, mut take: impl FnMut(&[f64])) {
+        let layout = representation::layout(&self.encoding);
+        let map = self.representation.as_ref().map(|released| Map::new(&layout, released));
         let mut row = Vec::with_capacity(table.columns);
         for cells in table.features.chunks_exact(table.columns) {
             row.clear();
-            row.extend_from_slice(cells);
+            match &map {
+                Some(map) => map.apply(cells, self.feature_bound, &mut row),
+                None => row.extend_from_slice(cells),
+            }
             clip_row(&mut row, self.feature_bound);
             if self.constant != 0.0 {
                 row.push(self.constant);
@@ -273,7 +291,12 @@ fn check(found: &str, expected: &'static str, predictor: &Predictor) -> Result<(
         return Err(ModelError::Format { found: found.to_owned(), expected });
     }
     predictor.encoding.check().map_err(ModelError::Encoding)?;
-    let (parameters, features) = (predictor.parameters.len(), predictor.encoding.dimension());
+    if let Some(released) = &predictor.representation
+        && !representation::fits(released, &predictor.encoding)
+    {
+        return Err(ModelError::Encoding("the released weights do not fit the columns".into()));
+    }
+    let (parameters, features) = (predictor.parameters.len(), predictor.features());
     let fitting = match predictor.task {
         // Distances do not see a constant.
         Task::Metric if predictor.constant == 0.0 => features.saturating_mul(features),
@@ -310,7 +333,15 @@ mod tests {
             let encoding = Encoding::of_ranges([[-1.0, 1.0]; 2]).unwrap();
             let parameters = vec![0.1; parameters];
             let predictor =
-                Predictor { task, encoding, label: None, feature_bound: 1.0, constant, parameters };
+                Predictor {
+                task,
+                encoding,
+                label: None,
+                feature_bound: 1.0,
+                constant,
+                parameters,
+                representation: None,
+            };
             let text = BaselineModel::new(predictor).to_json().unwrap();
             assert_eq!(BaselineModel::from_json(&text).is_ok(), fits, "{text}");
         }

@@ -3,6 +3,7 @@
 mod suggested;
 
 use crate::{Law, LearnError, Order};
+use pairdp_certificate::KnotPlan;
 use serde::{Deserialize, Serialize};
 
 /// Which algorithm.
@@ -129,17 +130,8 @@ pub struct Plan {
     order: Order,
     expected_pairs: Option<f64>,
     constant_noise: bool,
-    tighten: Option<Tighten>,
-}
-
-/// A first release that looks for tighter ranges.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tighten {
-    /// The part of μ² that it gets.
-    pub share: f64,
-    /// Of how many columns.
-    pub columns: usize,
+    momentum: f64,
+    representation: Option<KnotPlan>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -156,8 +148,19 @@ struct RawPlan {
     expected_pairs: Option<f64>,
     #[serde(default, skip_serializing_if = "is_false")]
     constant_noise: bool,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    momentum: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    tighten: Option<Tighten>,
+    representation: Option<KnotPlan>,
+    /// Version 0.1 could look for tighter ranges; its models are read.
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "read and left out")]
+    tighten: Option<pairdp_certificate::Tighten>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
@@ -172,8 +175,9 @@ impl TryFrom<RawPlan> for Plan {
             .with_law(raw.law)
             .with_order(raw.order.unwrap_or_default());
         let plan = if raw.constant_noise { plan.with_constant_noise() } else { plan };
-        let plan = match raw.tighten {
-            Some(tighten) => plan.with_tighter_ranges(tighten)?,
+        let plan = plan.with_momentum(raw.momentum)?;
+        let plan = match raw.representation {
+            Some(knots) => plan.with_representation(knots)?,
             None => plan,
         };
         match raw.expected_pairs {
@@ -194,10 +198,23 @@ impl From<Plan> for RawPlan {
             order,
             expected_pairs,
             constant_noise,
-            tighten,
+            momentum,
+            representation,
         } = plan;
         let order = algorithm.has_order().then_some(order);
-        Self { algorithm, steps, step_size, average, law, order, expected_pairs, constant_noise, tighten }
+        Self {
+            algorithm,
+            steps,
+            step_size,
+            average,
+            law,
+            order,
+            expected_pairs,
+            constant_noise,
+            momentum,
+            representation,
+            tighten: None,
+        }
     }
 }
 
@@ -220,8 +237,18 @@ impl Plan {
             return Err(LearnError::Plan { what: "the step size", range, value: step_size });
         }
         let (law, order) = (Law::default(), Order::default());
-        let (expected_pairs, constant_noise, tighten) = (None, false, None);
-        Ok(Self { algorithm, steps, step_size, average, law, order, expected_pairs, constant_noise, tighten })
+        Ok(Self {
+            algorithm,
+            steps,
+            step_size,
+            average,
+            law,
+            order,
+            expected_pairs: None,
+            constant_noise: false,
+            momentum: 0.0,
+            representation: None,
+        })
     }
 
     /// The same with another noise.
@@ -256,21 +283,39 @@ impl Plan {
         Self { constant_noise: true, ..self }
     }
 
-    /// The same after a release that looks for tighter ranges, for algorithms that look at the whole table.
+    /// The same with steps that repeat a part β of the last one: w moves by η(1 − β)v, v ← βv + gradient. It follows from what is
+    /// released, so it costs nothing.
     ///
     /// # Errors
-    /// [`LearnError::Plan`] unless the share is between 0 and 1.
-    pub fn with_tighter_ranges(self, tighten: Tighten) -> Result<Self, LearnError> {
-        if tighten.share > 0.0 && tighten.share < 1.0 {
-            return Ok(Self { tighten: Some(tighten), ..self });
+    /// [`LearnError::Plan`] unless β is at least 0 and below 1.
+    pub fn with_momentum(self, momentum: f64) -> Result<Self, LearnError> {
+        if (0.0..1.0).contains(&momentum) {
+            return Ok(Self { momentum, ..self });
         }
-        let range = "between 0 and 1";
-        Err(LearnError::Plan { what: "the share of the budget for ranges", range, value: tighten.share })
+        let range = "at least 0 and below 1";
+        Err(LearnError::Plan { what: "the momentum", range, value: momentum })
     }
 
-    /// The release that looks for tighter ranges, if there is one.
-    pub fn tighten(&self) -> Option<Tighten> {
-        self.tighten
+    /// The same after a release of where columns lie, with its part of the budget.
+    ///
+    /// # Errors
+    /// [`LearnError::Plan`] unless the part is between 0 and 1.
+    pub fn with_representation(self, knots: KnotPlan) -> Result<Self, LearnError> {
+        if knots.share > 0.0 && knots.share < 1.0 {
+            return Ok(Self { representation: Some(knots), ..self });
+        }
+        let range = "between 0 and 1";
+        Err(LearnError::Plan { what: "the share of the budget for representation", range, value: knots.share })
+    }
+
+    /// β.
+    pub fn momentum(&self) -> f64 {
+        self.momentum
+    }
+
+    /// The release of where columns lie, if there is one.
+    pub fn representation(&self) -> Option<KnotPlan> {
+        self.representation
     }
 
     /// Whether every step has the same noise.

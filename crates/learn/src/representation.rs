@@ -17,39 +17,25 @@ mod reading;
 mod shapes;
 
 pub(crate) use map::Map;
+pub use pairdp_certificate::Representation;
 
 use pairdp_data::{ColumnEncoding, Encoding, Kind};
-use pairdp_pairwise::knots::{Block, Layout};
-use serde::{Deserialize, Serialize};
+use pairdp_pairwise::knots::{Block, Layout, count_weight};
+use pairdp_units::directed::{larger, smaller};
 
 /// How weights are read; a meaning never changes under the same name.
 pub(crate) const READING: &str = "ranks/1";
 
-/// What was released of the columns, and how it is read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Representation {
-    /// The version of the reading.
-    pub reading: String,
-    /// How many records the weights were summed over: their public number, or what was released of a secret one.
-    pub records: f64,
-    /// Standard deviation of the noise on each weight.
-    pub noise: f64,
-    /// The noisy weights, column by column.
-    pub weights: Vec<f64>,
-}
-
-impl Representation {
-    /// Whether it is one for such columns; files can hold anything.
-    pub(crate) fn fits(&self, encoding: &Encoding) -> bool {
-        self.reading == READING
-            && self.weights.len() == layout(encoding).coordinates()
-            && self.weights.iter().all(|weight| weight.is_finite())
-            && self.records.is_finite()
-            && self.records >= 1.0
-            && self.noise.is_finite()
-            && self.noise > 0.0
-    }
+/// Whether it is one for such columns; files can hold anything.
+pub(crate) fn fits(released: &Representation, encoding: &Encoding) -> bool {
+    let coordinates = layout(encoding).coordinates(false);
+    released.reading == READING
+        && [coordinates, coordinates + 1].contains(&released.weights.len())
+        && released.weights.iter().all(|weight| weight.is_finite())
+        && released.records.is_finite()
+        && released.records >= 1.0
+        && released.noise.is_finite()
+        && released.noise > 0.0
 }
 
 /// The columns of an encoding as knots see them.
@@ -65,4 +51,25 @@ pub(crate) fn layout(encoding: &Encoding) -> Layout {
         }
     };
     Layout::new(encoding.columns().iter().map(block).collect())
+}
+
+/// What follows from a release about a table of so many records, or, if their number is secret, of as many as was released.
+pub(crate) fn read(layout: &Layout, released: Vec<f64>, noise: f64, records: usize) -> Representation {
+    let (numbers, categories) = layout.counts();
+    let known = records as f64;
+    let counted = released.get(layout.columns() + 1).map_or(known, |sum| sum / count_weight(numbers, categories));
+    let records = smaller(larger(counted, 1.0), known);
+    Representation { reading: READING.into(), records, noise, weights: released }
+}
+
+/// The share of positive records, or for numbers the place of their mean between the ends of their range, as released and moved
+/// towards the middle by how much of it may be noise.
+pub(crate) fn label_share(layout: &Layout, released: &Representation) -> f64 {
+    /// Standard deviations of the noise that it is moved by.
+    const CAREFUL: f64 = 1.5;
+    let share = released.weights[layout.columns()] / released.records;
+    let least = larger(1.0 / released.records, 1e-6);
+    let share = smaller(larger(share, least), 1.0 - least);
+    let (off, careful) = (share - 0.5, CAREFUL * released.noise / released.records);
+    0.5 + off.signum() * larger(off.abs() - careful, 0.0)
 }

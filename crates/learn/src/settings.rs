@@ -1,7 +1,7 @@
 //! Public choices as people make them, with defaults for what they leave out: the one way from a command line or a Python
 //! call to a problem and a plan.
 
-mod auto;
+pub(crate) mod auto;
 
 pub(crate) use auto::clarity;
 
@@ -73,6 +73,16 @@ pub enum DomainKind {
     PsdNuclear,
 }
 
+/// How columns become numbers to learn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepresentationKind {
+    /// By their ranges, mapped to [−1, 1].
+    Ranges,
+    /// By ranks, from a first release of where columns lie.
+    Ranks,
+}
+
 /// Whose noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -83,6 +93,9 @@ pub enum Calibration {
     /// A paper's printed formula, for comparison; the certificate has what it really gives.
     Literal,
 }
+
+/// What ends a record of ranks, of length 1 with it.
+const RANKS_CONSTANT: f64 = 0.2;
 
 /// Public choices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -128,8 +141,12 @@ pub struct Settings {
     pub shuffle: Shuffle,
     /// Their seed; drawn afresh unless said. It is public, in the certificate, and never reaches the noise.
     pub order_seed: Option<u64>,
-    /// The part of the budget (of μ²) that goes into looking for ranges tighter than the public ones.
-    pub range_share: Option<f64>,
+    /// How columns become numbers to learn from; by public facts unless said.
+    pub representation: Option<RepresentationKind>,
+    /// The part of the budget (of μ², or of ε for δ = 0) that goes into learning where columns lie.
+    pub representation_share: Option<f64>,
+    /// β: how much of the last step a step of a descent repeats; by public facts unless said.
+    pub momentum: Option<f64>,
     /// The most records, if their number is secret: the guarantee is then for adding or removing one, not for replacing it.
     pub max_records: Option<usize>,
     /// Whose noise.
@@ -161,7 +178,9 @@ impl Default for Settings {
             expected_pairs: None,
             shuffle: Shuffle::Reshuffled,
             order_seed: None,
-            range_share: None,
+            representation: None,
+            representation_share: None,
+            momentum: None,
             max_records: None,
             calibration: Calibration::Certified,
             paper: None,
@@ -216,7 +235,9 @@ impl Settings {
         }
         let radius = self.radius.unwrap_or(match (self.task, loss) {
             (Task::Metric, _) => 10.0,
-            (_, LossKind::Logistic | LossKind::CappedLogistic | LossKind::Hinge) => 20.0,
+            // Noise that does not grow with the radius; the intercept starts far out where positives are rare.
+            (_, LossKind::CappedLogistic) => 100.0,
+            (_, LossKind::Logistic | LossKind::Hinge) => 20.0,
             _ if self.algorithm == Some(PlanKind::Moments) => 20.0,
             // The noise of losses that grow steeper with the score grows with the radius.
             _ => 3.0,
@@ -246,12 +267,23 @@ impl Settings {
 
     /// The largest norm of a record's features.
     pub(crate) fn row_bound(&self, features: usize) -> f64 {
-        self.feature_bound.unwrap_or(auto::feature_bound(self.task, features))
+        self.feature_bound.unwrap_or(match (self.by_ranks(), self.constant_in_records()) {
+            // With the constant, records of length 1.
+            (true, true) => (1.0 - RANKS_CONSTANT * RANKS_CONSTANT).sqrt(),
+            (true, false) => 1.0,
+            (false, _) => auto::feature_bound(self.task, features),
+        })
+    }
+
+    /// Whether columns become ranks.
+    pub(crate) fn by_ranks(&self) -> bool {
+        self.representation == Some(RepresentationKind::Ranks)
     }
 
     /// What ends every record; 0 for nothing.
     pub(crate) fn constant(&self, features: usize) -> f64 {
         match (self.has_intercept(), self.constant_in_records()) {
+            (true, true) if self.by_ranks() => RANKS_CONSTANT,
             // Half of the bound: large enough to be learned quickly, small enough to cost an eighth more noise.
             (true, true) => 0.5 * self.row_bound(features),
             (true, false) => 1.0,

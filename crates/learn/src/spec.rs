@@ -7,9 +7,11 @@
 use crate::literal::{AsPrinted, as_printed};
 use crate::mechanism::Public;
 use crate::parts::RowLayout;
-use crate::settings::Calibration;
-use crate::{Law, LearnError, Mechanism, Order, Plan, PlanKind, Settings, Task, Tighten};
+use crate::representation::{self, Map};
+use crate::settings::{Calibration, auto};
+use crate::{Law, LearnError, Mechanism, Order, Plan, PlanKind, Settings, Task};
 use pairdp_accountant::Price;
+use pairdp_certificate::KnotPlan;
 use pairdp_data::{Encoding, Label};
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::Problem;
@@ -91,20 +93,25 @@ impl Settings {
         encoding: &Encoding,
         budget: Budget,
     ) -> Result<TrainingSpec, LearnError> {
-        let (records, features) = (self.max_records.unwrap_or(records), encoding.dimension());
-        let (chosen, because) = self.resolved(records, features, budget)?;
+        let records = self.max_records.unwrap_or(records);
+        let layout = representation::layout(encoding);
+        let (chosen, because) = self.resolved(records, &layout, encoding.dimension(), budget)?;
+        let features = if chosen.by_ranks() { Map::width_of(&layout) } else { encoding.dimension() };
         let algorithm = chosen.algorithm.unwrap_or(PlanKind::NoisyGd);
         let (problem, columns) = (chosen.problem(features)?, chosen.columns(features));
         let (feature_bound, constant) = (chosen.row_bound(features), chosen.constant(features));
-        let layout = RowLayout { problem, feature_bound, constant };
-        let mut plan = self.plan(algorithm, problem, records, columns, budget)?;
-        if let Some(share) = self.range_share {
-            plan = plan.with_tighter_ranges(Tighten { share, columns: encoding.numeric() })?;
+        let row_layout = RowLayout { problem, feature_bound, constant };
+        let mut plan = chosen.plan(algorithm, problem, records, columns, budget)?;
+        if chosen.by_ranks() {
+            let (numbers, categories) = layout.counts();
+            let coordinates = layout.coordinates(self.max_records.is_some());
+            let share = chosen.representation_share.unwrap_or(auto::REPRESENTATION_SHARE);
+            plan = plan.with_representation(KnotPlan { share, numbers, categories, coordinates })?;
         }
         let (mut budget, mut printed) = (budget, None);
         if self.calibration == Calibration::Literal {
-            if self.range_share.is_some() {
-                return Err(LearnError::NoProof("tighter ranges with a paper's noise"));
+            if chosen.by_ranks() {
+                return Err(LearnError::NoProof("a representation with a paper's noise"));
             }
             if algorithm == PlanKind::NoisyGd {
                 plan = plan.with_constant_noise();
@@ -117,7 +124,7 @@ impl Settings {
             task: self.task,
             encoding: encoding.clone(),
             label: None,
-            layout,
+            layout: row_layout,
             mechanism: Mechanism::calibrate(problem, plan, records, columns, budget)?,
             because,
             as_printed: printed,
@@ -133,14 +140,18 @@ impl Settings {
         columns: usize,
         budget: Budget,
     ) -> Result<Plan, LearnError> {
-        let suggested = Plan::suggested(algorithm, problem, records, columns, budget)?;
+        let suggested = if self.by_ranks() && algorithm == PlanKind::NoisyGd {
+            auto::by_time(problem, records, budget, self.representation_share)?
+        } else {
+            Plan::suggested(algorithm, problem, records, columns, budget)?
+        };
         let steps = self.steps.unwrap_or(suggested.steps());
         let size = self.step_size.unwrap_or(suggested.step_size());
         let mut plan = Plan::new(algorithm, steps, size, self.average.unwrap_or(suggested.average()))?;
         let law = match self.mechanism {
             Some(law) => law,
-            // Whose ratios compose with those of the counts.
-            None if self.range_share.is_some() => Law::Gaussian,
+            // Whose ratios compose with those of a first release.
+            None if self.by_ranks() => suggested.law(),
             None if algorithm == PlanKind::NoisyGd => {
                 Law::quietest(budget, f64::from(steps), crate::packing::coordinates(problem, columns))?
             }
@@ -157,6 +168,6 @@ impl Settings {
         if let Some(pairs) = self.expected_pairs {
             plan = plan.with_expected_pairs(pairs)?;
         }
-        Ok(plan.with_law(law))
+        plan.with_momentum(self.momentum.unwrap_or(suggested.momentum())).map(|plan| plan.with_law(law))
     }
 }

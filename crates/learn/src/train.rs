@@ -9,15 +9,21 @@
 use crate::algorithm::{Pace, moments as solve_moments, noisy_gd, noisy_sgd, online_pair, phases};
 use crate::mechanism::Public;
 use crate::parts::{CountedParts, RowLayout};
-use crate::ranges::tighten;
+use crate::representation::{self, Map, Representation};
 use crate::{
-    Checkpointer, Curator, LearnError, Mechanism, PlanKind, Predictor, PrivateModel, Settings, TrainingSpec,
+    Checkpointer, Curator, LearnError, Mechanism, PlanKind, Predictor, PrivateModel, Settings, Task,
+    TrainingSpec,
 };
 use pairdp_accountant::{Payer, Unbooked};
+use pairdp_certificate::Stage;
 use pairdp_data::{Encoding, Label, Table};
+use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Replay, Secure, Source};
-use pairdp_pairwise::{Neighbours, Records, clip_row};
+use pairdp_pairwise::kernel::Par;
+use pairdp_pairwise::knots::KnotSums;
+use pairdp_pairwise::{Records, clip_row};
 use pairdp_units::Budget;
+use pairdp_units::directed::{larger, smaller};
 
 /// What is asked for, before the size of the table is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -153,17 +159,17 @@ impl PaidRun {
     /// [`LearnError`], which depends on public facts alone.
     pub fn train(self, checkpointer: &mut Checkpointer<'_>) -> Result<PrivateModel, LearnError> {
         let Self { spec, rows, run } = self;
-        let (curator, encoding) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
-        let (mut parameters, mut certificate) = curator.certified(checkpointer)?;
-        certificate.public_ranges = certificate.ranges.map(|_| spec.encoding.ranges());
-        let TrainingSpec { task, label, layout, because, as_printed, .. } = spec;
+        let (curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
+        let (mut parameters, certificate) = curator.certified(checkpointer)?;
+        let Public { plan, features, .. } = spec.mechanism.common().public;
+        let TrainingSpec { task, encoding, label, layout, because, as_printed, .. } = spec;
         let RowLayout { problem, feature_bound, constant } = layout;
-        let plan = spec.mechanism.common().public.plan;
         if constant == 0.0 && plan.algorithm() == PlanKind::Moments {
             // Without an intercept the one that was solved for is left out.
-            parameters.truncate(encoding.dimension());
+            parameters.truncate(features);
         }
-        let predictor = Predictor { task, encoding, label, feature_bound, constant, parameters };
+        let predictor =
+            Predictor { task, encoding, label, feature_bound, constant, parameters, representation };
         let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
         (model.because, model.as_printed, model.run) = (because, as_printed, run);
         Ok(model)
@@ -181,46 +187,71 @@ impl PaidRun {
 }
 
 impl TrainingSpec {
-    /// Hands the rows to a curator, encoded by tighter ranges if those are looked for.
+    /// Hands the rows to a curator: as ranges put them, or by what a first release says of where columns lie.
     fn curator<S: Source>(
         &self,
         rows: Rows,
         mut source: S,
         checkpointer: &Checkpointer<'_>,
-    ) -> Result<(Curator<S>, Encoding), LearnError> {
-        let (layout, mechanism, encoding) = (self.layout, self.mechanism.clone(), self.encoding.clone());
-        let mut table = match rows {
-            Rows::Here(table) => table,
-            Rows::Parts(_) if mechanism.ranges().is_some() => {
-                return Err(LearnError::OnePlace("the search for ranges"));
-            }
-            Rows::Parts(parts) => {
-                let parts = parts.laid_out(self.row_layout(), self.columns())?;
-                return Ok((Curator::open_parts(parts, mechanism, source)?, encoding));
-            }
+    ) -> Result<(Curator<S>, Option<Representation>), LearnError> {
+        let (layout, mechanism) = (self.row_layout(), self.mechanism.clone());
+        let Some(Stage::Knots { coordinates, counts_records, noise, .. }) = mechanism.common().knots else {
+            let curator = match rows {
+                Rows::Here(table) => Curator::open(layout.records(table)?, mechanism, source)?,
+                Rows::Parts(parts) => {
+                    Curator::open_parts(parts.laid_out(layout, self.columns())?, mechanism, source)?
+                }
+            };
+            return Ok((curator, None));
         };
-        let mut found = encoding;
-        if let Some(ranges) = mechanism.ranges() {
-            // An interrupted run would count again.
-            if checkpointer.keeps() {
-                return Err(LearnError::NoProof("checkpoints of a run that looks for ranges"));
-            }
-            let (size, width) = (layout.problem.size(table.rows), table.columns);
-            if layout.problem.neighbours() != Neighbours::ReplaceOne && table.rows > size {
-                table.features.truncate(size * width);
-                table.targets.truncate(size);
-                table.rows = size;
-            }
-            found = tighten(&mut table, &found, &ranges, &mut source)?;
+        // An interrupted run would release it again.
+        if checkpointer.keeps() {
+            return Err(LearnError::NoProof("checkpoints of a run that releases where columns lie"));
         }
-        let records = self.row_layout().records(table)?;
-        Ok((Curator::open(records, mechanism, source)?, found))
+        let Rows::Here(mut table) = rows else {
+            return Err(LearnError::OnePlace("the release of where columns lie"));
+        };
+        let Public { plan, records, .. } = mechanism.common().public;
+        let columns = representation::layout(&self.encoding);
+        let lattice = Lattice::new(noise.sigma, noise.lattice_bits)?;
+        let drawn = plan.law().draw(&lattice, &mut source, coordinates);
+        let Table { features, columns: width, targets, .. } = &table;
+        let sums = KnotSums::new(&columns, features, *width, targets, records, Par::Parallel);
+        let mut released = sums.query(&columns, counts_records)?;
+        lattice.release_in_place(&mut released, &drawn);
+        let deviation = noise.sigma * plan.law().spread(1);
+        let representation = representation::read(&columns, released, deviation, records);
+        Map::new(&columns, &representation).apply_to(&mut table, layout.feature_bound);
+        let start = self.start(representation::label_share(&columns, &representation));
+        let curator = Curator::open(layout.records(table)?, mechanism, source)?.starting_at(start)?;
+        Ok((curator, Some(representation)))
+    }
+
+    /// Where a descent starts: at a constant score, that of the released share of positives.
+    fn start(&self, positives: f64) -> Vec<f64> {
+        /// Log-odds beyond which rarer makes no difference.
+        const MOST: f64 = 6.0;
+        let mut start = vec![0.0; self.problem().parameters(self.columns())];
+        let constant = self.row_layout().constant;
+        if let (Some(last), true) = (start.last_mut(), constant > 0.0 && self.task != Task::Regression) {
+            let odds = libm::log(positives / (1.0 - positives));
+            *last = smaller(larger(odds, -MOST), MOST) / constant;
+        }
+        start
     }
 
     /// How rows become records: with the constant only where gradients need it there.
     fn row_layout(&self) -> RowLayout {
-        let constant = if self.columns() > self.encoding.dimension() { self.layout.constant } else { 0.0 };
-        RowLayout { constant, ..self.layout }
+        let in_records = self.columns() > self.features();
+        RowLayout { constant: if in_records { self.layout.constant } else { 0.0 }, ..self.layout }
+    }
+
+    /// Features of a record, without a constant.
+    fn features(&self) -> usize {
+        match self.mechanism.common().knots {
+            Some(_) => Map::width_of(&representation::layout(&self.encoding)),
+            None => self.encoding.dimension(),
+        }
     }
 }
 
@@ -252,7 +283,7 @@ pub fn run<S: Source>(
 ) -> Result<Vec<f64>, LearnError> {
     let mechanism = curator.mechanism().clone();
     let Public { problem, plan, .. } = mechanism.common().public;
-    let pace = Pace { problem, steps: plan.steps(), step_size: plan.step_size(), average: plan.average() };
+    let pace = Pace::of(problem, plan);
     match &mechanism {
         Mechanism::Gradients(_) => noisy_gd(curator, &pace, checkpointer),
         Mechanism::Sampled(_) => noisy_sgd(curator, &pace, checkpointer),

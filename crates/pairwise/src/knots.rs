@@ -5,14 +5,13 @@
 //! records that tells the distribution of every column, and between knots too, at the price of counting.
 //!
 //! # Guarantee
-//! Replacing a record moves the sums by at most [`Layout::sensitivity`]; what [`KnotSums`] adds up is a vector of that form, with
+//! Replacing a record moves the sums by at most [`sensitivity`]; what [`KnotSums`] adds up is a vector of that form, with
 //! shares rounded to multiples of 2⁻³², and not an approximation of one. Proof: `proofs/representation.md`.
 
 use crate::kernel::Par;
 use crate::kernel::blocks;
 use crate::kernel::parts::Mismatch;
-use crate::{Neighbours, ProblemError, Sensitivity};
-use pairdp_units::directed::{larger, up_by};
+use pairdp_units::directed::{down_by, larger, up_by};
 use serde::{Deserialize, Serialize};
 
 /// Equal stretches of [−1, 1].
@@ -109,9 +108,14 @@ impl Layout {
         &self.0
     }
 
-    /// Coordinates of the query.
-    pub fn coordinates(&self) -> usize {
+    /// Coordinates of the columns' sums.
+    pub fn columns(&self) -> usize {
         self.0.iter().map(|block| block.coordinates()).sum()
+    }
+
+    /// Coordinates of the query: with the label's and, if it is wanted, the number of records.
+    pub fn coordinates(&self, counts_records: bool) -> usize {
+        self.columns() + 1 + usize::from(counts_records)
     }
 
     /// Columns of numbers, and of categories.
@@ -119,39 +123,43 @@ impl Layout {
         let categories = self.0.iter().filter(|block| block.is_category()).count();
         (self.0.len() - categories, categories)
     }
+}
 
-    /// How far one record can move the sums.
-    ///
-    /// A column's vector has no negative entry and sums to at most its weight v, so two of them are at most √2·v apart. A record
-    /// that is added below a cap may push another out, which is the same as replacing it.
-    ///
-    /// # Errors
-    /// [`ProblemError::TooFewRecords`] for a cap below two.
-    pub fn sensitivity(&self, neighbours: Neighbours) -> Result<Sensitivity, ProblemError> {
-        if let Neighbours::AddRemoveOne { most } = neighbours
-            && most < 2
-        {
-            return Err(ProblemError::TooFewRecords(most));
-        }
-        let (numbers, categories) = self.counts();
-        let squares = numbers as f64 + CATEGORY_WEIGHT * CATEGORY_WEIGHT * categories as f64;
-        Ok(Sensitivity::new(up_by((2.0 * squares).sqrt(), 4.0)))
-    }
+/// How far one record can move the sums of so many columns of numbers and of categories.
+///
+/// A column's vector has no negative entry and sums to at most its weight v, so two of them are at most √2·v apart; the label moves
+/// by 1. Where the number of records is secret it is released as well, with the weight √(numbers + v²·categories): a record that
+/// is added, and pushes none out, moves all of this by no more than one that is replaced.
+pub fn sensitivity(numbers: usize, categories: usize) -> f64 {
+    up_by((2.0 * squares(numbers, categories) + 1.0).sqrt(), 4.0)
+}
 
-    /// The same in ℓ1.
-    pub fn sensitivity_l1(&self) -> f64 {
-        let (numbers, categories) = self.counts();
-        up_by(2.0 * (numbers as f64 + CATEGORY_WEIGHT * categories as f64), 4.0)
-    }
+/// The same in ℓ1: 2·numbers + 2v·categories + 1, or half of that and the weight of the number of records.
+pub fn sensitivity_l1(numbers: usize, categories: usize) -> f64 {
+    let half = numbers as f64 + CATEGORY_WEIGHT * categories as f64;
+    let counted = half + squares(numbers, categories).sqrt();
+    up_by(larger(2.0 * half, counted) + 1.0, 4.0)
+}
 
-    /// How far the released sums can be from the exact ones: whole numbers are exact up to 2⁵³ steps and rounded beyond.
-    pub fn error_bound(&self, records: usize) -> f64 {
-        let exact = 2.0_f64.powi(53 - SHARE_BITS);
-        if (records as f64) < exact {
-            return 0.0;
-        }
-        up_by(records as f64 * f64::EPSILON * (self.coordinates() as f64).sqrt(), 4.0)
-    }
+/// What one record adds to a sum at most.
+pub fn largest_weight(numbers: usize, categories: usize, counts_records: bool) -> f64 {
+    let counted = if counts_records { count_weight(numbers, categories) } else { 0.0 };
+    larger(1.0, counted)
+}
+
+/// The weight of the number of records, where it is secret.
+pub fn count_weight(numbers: usize, categories: usize) -> f64 {
+    down_by(squares(numbers, categories).sqrt(), 4.0)
+}
+
+fn squares(numbers: usize, categories: usize) -> f64 {
+    numbers as f64 + CATEGORY_WEIGHT * CATEGORY_WEIGHT * categories as f64
+}
+
+/// How far the released sums can be from the exact ones: whole numbers are exact up to 2⁵³ steps and rounded beyond, and the number
+/// of records is multiplied by its weight.
+pub fn error_bound(records: usize, coordinates: usize) -> f64 {
+    up_by(records as f64 * f64::EPSILON * (coordinates as f64 + 1.0).sqrt(), 4.0)
 }
 
 /// Sums of all records' vectors in whole numbers: parts of a table merge by addition.
@@ -159,18 +167,28 @@ impl Layout {
 pub struct KnotSums(Vec<i64>);
 
 impl KnotSums {
-    /// Of encoded rows of so many entries, the first `size` of them.
-    pub fn new(layout: &Layout, rows: &[f64], columns: usize, size: usize, par: Par) -> Self {
-        let n = (rows.len() / columns.max(1)).min(size);
-        let (width, knots) = (layout.coordinates(), positions());
+    /// Of the first `size` encoded rows of so many entries, and their targets within ±1.
+    pub fn new(
+        layout: &Layout,
+        rows: &[f64],
+        columns: usize,
+        targets: &[f64],
+        size: usize,
+        par: Par,
+    ) -> Self {
+        let n = targets.len().min(size);
+        let (width, knots) = (layout.columns(), positions());
         let parts = blocks::map(n, par, |range| {
-            let mut sums = vec![0; width];
-            for row in rows[range.start * columns..range.end * columns].chunks_exact(columns) {
-                add_row(layout, &knots, row, &mut sums);
+            let mut sums = vec![0; width + 2];
+            let own = &rows[range.start * columns..range.end * columns];
+            for (row, target) in own.chunks_exact(columns).zip(&targets[range]) {
+                add_row(layout, &knots, row, &mut sums[..width]);
+                sums[width] += share((1.0 + target) / 2.0);
+                sums[width + 1] += WHOLE;
             }
             sums
         });
-        let mut totals = vec![0_i64; width];
+        let mut totals = vec![0_i64; width + 2];
         for part in &parts {
             totals.iter_mut().zip(part).for_each(|(total, sum)| *total += sum);
         }
@@ -189,12 +207,16 @@ impl KnotSums {
         Ok(())
     }
 
-    /// The query: the sums, each column's with its weight.
+    /// The query: the sums, each column's with its weight, the label's and, if it is wanted, the number of records.
     ///
     /// # Errors
     /// [`Mismatch`] for sums of other columns.
-    pub fn query(&self, layout: &Layout) -> Result<Vec<f64>, Mismatch> {
-        if self.0.len() != layout.coordinates() {
+    pub fn query(&self, layout: &Layout, counts_records: bool) -> Result<Vec<f64>, Mismatch> {
+        let Some((label, count)) = self.0.split_last().and_then(|(count, rest)| Some((rest.last()?, count)))
+        else {
+            return Err(Mismatch);
+        };
+        if self.0.len() != layout.columns() + 2 {
             return Err(Mismatch);
         }
         let step = 2.0_f64.powi(-SHARE_BITS);
@@ -204,6 +226,11 @@ impl KnotSums {
             // A power of two: no rounding.
             let weight = if block.is_category() { CATEGORY_WEIGHT } else { 1.0 };
             out.extend(sums.by_ref().take(block.coordinates()).map(|sum| *sum as f64 * (step * weight)));
+        }
+        out.push(*label as f64 * step);
+        if counts_records {
+            let (numbers, categories) = layout.counts();
+            out.push(*count as f64 * step * count_weight(numbers, categories));
         }
         Ok(out)
     }
@@ -242,10 +269,17 @@ fn place(knots: &[f64; KNOTS], x: f64) -> Option<(usize, i64)> {
     }
     let x = if x > 1.0 { 1.0 } else { larger(x, -1.0) };
     let left = knots.partition_point(|knot| *knot <= x).clamp(1, KNOTS - 1) - 1;
-    let share = (x - knots[left]) / (knots[left + 1] - knots[left]);
-    #[expect(clippy::cast_possible_truncation, reason = "between 0 and 2³²")]
-    let share = (share * WHOLE as f64).round_ties_even() as i64;
-    Some((left, share.clamp(0, WHOLE)))
+    Some((left, share((x - knots[left]) / (knots[left + 1] - knots[left]))))
+}
+
+/// A share in whole steps, within 0 and 1; nothing for what is no number.
+fn share(value: f64) -> i64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a float too large, or none, becomes the nearest number"
+    )]
+    let steps = (value * WHOLE as f64).round_ties_even() as i64;
+    steps.clamp(0, WHOLE)
 }
 
 #[cfg(test)]
@@ -263,7 +297,8 @@ mod tests {
 
     fn vector(row: &[f64]) -> Vec<f64> {
         let layout = layout();
-        KnotSums::new(&layout, row, row.len(), 9, Par::Sequential).query(&layout).unwrap()
+        let target = if row[1] > 0.0 { 1.0 } else { -1.0 };
+        KnotSums::new(&layout, row, row.len(), &[target], 9, Par::Sequential).query(&layout, false).unwrap()
     }
 
     /// A cell at a knot, between two, beyond the range, no number; each category, none; missing or not.
@@ -292,9 +327,9 @@ mod tests {
         fn no_record_moves_the_sums_further_than_claimed(a in row(), b in row()) {
             let (a, b) = (vector(&a), vector(&b));
             let apart = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-            prop_assert!(apart <= layout().sensitivity(Neighbours::ReplaceOne).unwrap().get());
+            prop_assert!(apart <= sensitivity(2, 1));
             let apart = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).sum::<f64>();
-            prop_assert!(apart <= layout().sensitivity_l1());
+            prop_assert!(apart <= sensitivity_l1(2, 1));
         }
 
         #[test]
@@ -305,6 +340,20 @@ mod tests {
             prop_assert!((weights[..KNOTS].iter().sum::<f64>() - 1.0).abs() < 1e-15);
             prop_assert!(weights.iter().all(|weight| *weight >= 0.0));
         }
+
+        /// One record more, where their number is released too.
+        #[test]
+        fn a_record_more_moves_no_further(a in row()) {
+            let layout = layout();
+            let query = |targets: &[f64]| {
+                KnotSums::new(&layout, &a, a.len(), targets, 9, Par::Sequential).query(&layout, true).unwrap()
+            };
+            let (with, without) = (query(&[1.0]), query(&[]));
+            let apart = with.iter().zip(&without).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+            prop_assert!(apart <= sensitivity(2, 1));
+            let apart = with.iter().zip(&without).map(|(a, b)| (a - b).abs()).sum::<f64>();
+            prop_assert!(apart <= sensitivity_l1(2, 1));
+        }
     }
 
     /// Two records at different knots, in different categories, one of them missing: the bound is attained.
@@ -312,7 +361,7 @@ mod tests {
     fn the_sensitivity_is_attained() {
         let (a, b) = (vector(&[-1.0, 1.0, 0.0, 0.0, 0.0, 1.0]), vector(&[0.5, 0.0, 1.0, 0.0, 0.25, 0.0]));
         let apart = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-        let claimed = layout().sensitivity(Neighbours::ReplaceOne).unwrap().get();
+        let claimed = sensitivity(2, 1);
         assert!((apart / claimed - 1.0).abs() < 1e-12, "{apart} {claimed}");
     }
 
@@ -332,15 +381,20 @@ mod tests {
     fn parts_add_up_in_any_order() {
         let rows: Vec<f64> =
             (0..3000).flat_map(|i| [f64::from(i % 97) / 48.0 - 1.0, f64::from(i % 2)]).collect();
+        let targets: Vec<f64> = (0..3000).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
         let layout = Layout::new(vec![Block::Number { at: 0 }, Block::Category { at: 1, width: 1 }]);
-        let whole = KnotSums::new(&layout, &rows, 2, 3000, Par::Parallel);
-        let part =
-            |range: std::ops::Range<usize>| KnotSums::new(&layout, &rows[range], 2, 3000, Par::Sequential);
-        let mut sum = part(1200..6000);
-        sum.merge(&part(0..2)).unwrap();
-        sum.merge(&part(2..1200)).unwrap();
+        let whole = KnotSums::new(&layout, &rows, 2, &targets, 3000, Par::Parallel);
+        let part = |range: std::ops::Range<usize>| {
+            let own = &rows[2 * range.start..2 * range.end];
+            KnotSums::new(&layout, own, 2, &targets[range], 3000, Par::Sequential)
+        };
+        let mut sum = part(600..3000);
+        sum.merge(&part(0..1)).unwrap();
+        sum.merge(&part(1..600)).unwrap();
         assert_eq!(sum, whole);
+        let query = whole.query(&layout, true).unwrap();
+        assert_eq!(query[query.len() - 2..], [1000.0, 3000.0 * count_weight(1, 1)]);
         // A cap leaves out what is beyond it.
-        assert_eq!(KnotSums::new(&layout, &rows, 2, 600, Par::Parallel), part(0..1200));
+        assert_eq!(KnotSums::new(&layout, &rows, 2, &targets, 600, Par::Parallel), part(0..600));
     }
 }

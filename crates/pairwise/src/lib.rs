@@ -15,7 +15,6 @@ pub mod measure;
 pub mod moments;
 mod problem;
 mod records;
-pub mod second_moments;
 mod sensitivity;
 mod shares;
 

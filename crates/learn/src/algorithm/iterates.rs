@@ -1,6 +1,6 @@
 //! What all descents share: the step, and which iterates are kept.
 
-use crate::Average;
+use crate::{Average, Plan};
 use pairdp_pairwise::Problem;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,9 @@ pub(crate) struct Iterates {
     taken: u32,
     current: Vec<f64>,
     sum: Vec<f64>,
+    /// What steps with momentum repeat.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    velocity: Vec<f64>,
 }
 
 /// A descent's public numbers.
@@ -20,12 +23,22 @@ pub(crate) struct Pace {
     pub(crate) steps: u32,
     pub(crate) step_size: f64,
     pub(crate) average: Average,
+    /// β; 0 for plain steps.
+    pub(crate) momentum: f64,
+}
+
+impl Pace {
+    /// A plan's.
+    pub(crate) fn of(problem: Problem, plan: Plan) -> Self {
+        let (steps, step_size) = (plan.steps(), plan.step_size());
+        Self { problem, steps, step_size, average: plan.average(), momentum: plan.momentum() }
+    }
 }
 
 impl Iterates {
     /// Starts at given parameters.
     pub(crate) fn from(start: &[f64]) -> Self {
-        Self { taken: 0, current: start.to_vec(), sum: vec![0.0; start.len()] }
+        Self { taken: 0, current: start.to_vec(), sum: vec![0.0; start.len()], velocity: Vec::new() }
     }
 
     /// Where the next gradient is taken.
@@ -38,11 +51,20 @@ impl Iterates {
         self.taken
     }
 
-    /// w ← Π(w − η(gradient + λw)).
+    /// w ← Π(w − η(gradient + λw)); with momentum β, w ← Π(w − η(1 − β)v) after v ← βv + gradient + λw.
     pub(crate) fn step(&mut self, pace: &Pace, gradient: &[f64]) {
-        let (rate, ridge) = (pace.step_size, pace.problem.ridge());
-        for (value, slope) in self.current.iter_mut().zip(gradient) {
-            *value -= rate * (slope + ridge * *value);
+        let (rate, ridge, beta) = (pace.step_size, pace.problem.ridge(), pace.momentum);
+        if beta > 0.0 {
+            self.velocity.resize(gradient.len(), 0.0);
+            let velocity = self.velocity.iter_mut().zip(gradient).zip(&mut self.current);
+            for ((velocity, slope), value) in velocity {
+                *velocity = beta * *velocity + (slope + ridge * *value);
+                *value -= rate * (1.0 - beta) * *velocity;
+            }
+        } else {
+            for (value, slope) in self.current.iter_mut().zip(gradient) {
+                *value -= rate * (slope + ridge * *value);
+            }
         }
         pace.problem.domain().project(&mut self.current);
         self.taken += 1;
@@ -53,7 +75,8 @@ impl Iterates {
 
     /// Whether it has the shape of another.
     pub(crate) fn fits(&self, other: &Self) -> bool {
-        self.current.len() == other.current.len() && self.sum.len() == other.sum.len()
+        let velocity = self.velocity.is_empty() || self.velocity.len() == other.current.len();
+        velocity && self.current.len() == other.current.len() && self.sum.len() == other.sum.len()
     }
 
     /// Goes on from a result.

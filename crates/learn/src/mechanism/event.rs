@@ -1,8 +1,9 @@
 //! What the accountant and a ledger are told about a run.
 
-use super::{Mechanism, Public, Ranges, sampled};
+use super::{Mechanism, Public, sampled};
 use crate::{Certificate, Law, LearnError, Released};
 use pairdp_accountant::event::{Adjacency, Event, Release, Sampling};
+use pairdp_certificate::Stage;
 use pairdp_units::Delta;
 use pairdp_units::directed::{down, up_by};
 
@@ -25,13 +26,13 @@ impl Mechanism {
         let (kind, law) = (problem.adjacency(), plan.law());
         let event = match self {
             Self::Gradients(gradients) => {
-                with_ranges(self.ranges(), kind, law, gradients.ratio(), gradients.steps())?
+                after(&self.stages(), kind, law, gradients.ratio(), gradients.steps())?
             }
             Self::Sampled(run) => sampled::event(kind, run.sampling(), run.steps(), run.noise_multiplier())?,
             Self::Online(online) => plain(kind, law, online.ratio(), 1)?,
             // Phases are about disjoint parts: one ratio covers all.
             Self::Output(output) => plain(kind, law, output.ratio(), 1)?,
-            Self::Moments(moments) => with_ranges(self.ranges(), kind, law, moments.ratio(), 1)?,
+            Self::Moments(moments) => after(&self.stages(), kind, law, moments.ratio(), 1)?,
         };
         Ok((event, Delta::new(self.common().sampler_delta)?))
     }
@@ -44,10 +45,10 @@ impl Mechanism {
 pub fn certified_event(certificate: &Certificate) -> Result<Event, LearnError> {
     let law = Law::ALL.into_iter().find(|law| law.name() == certificate.noise);
     let law = law.ok_or(LearnError::NoProof("this noise"))?;
-    let (kind, ranges) = (certificate.adjacency(), certificate.ranges);
+    let (kind, stages) = (certificate.adjacency(), &certificate.stages);
     match certificate.released {
-        Released::Gradients { steps, ratio, .. } => with_ranges(ranges, kind, law, ratio, steps),
-        Released::Moments { ratio, .. } => with_ranges(ranges, kind, law, ratio, 1),
+        Released::Gradients { steps, ratio, .. } => after(stages, kind, law, ratio, steps),
+        Released::Moments { ratio, .. } => after(stages, kind, law, ratio, 1),
         Released::SampledGradients { steps, sampling, noise_multiplier, .. } => {
             sampled::event(kind, accounted(sampling), steps, noise_multiplier)
         }
@@ -66,21 +67,23 @@ fn accounted(sampling: pairdp_certificate::Sampling) -> Sampling {
     }
 }
 
-/// The same after counts of ranges: Gaussian releases are together as one whose squared ratio is the sum of theirs.
-fn with_ranges(
-    ranges: Option<Ranges>,
+/// Releases after stages: Gaussian ones are together as one whose squared ratio is the sum of theirs, ratios of others add up.
+fn after(
+    stages: &[Stage],
     kind: Adjacency,
     law: Law,
     ratio: f64,
     steps: u32,
 ) -> Result<Event, LearnError> {
-    match ranges {
-        None => plain(kind, law, ratio, steps),
-        Some(Ranges { ratio: first, .. }) => {
-            let together = up_by((first * first + f64::from(steps) * ratio * ratio).sqrt(), 4.0);
-            plain(kind, law, together, 1)
-        }
+    if stages.is_empty() {
+        return plain(kind, law, ratio, steps);
     }
+    let before = stages.iter().map(|stage| stage.noise().ratio);
+    let together = match law {
+        Law::Gaussian => (before.map(|m| m * m).sum::<f64>() + f64::from(steps) * ratio * ratio).sqrt(),
+        Law::Laplace | Law::Euclidean => before.sum::<f64>() + f64::from(steps) * ratio,
+    };
+    plain(kind, law, up_by(together, 8.0), 1)
 }
 
 /// Releases over all records. A Gaussian multiplier is rounded down, so that it promises no more than `ratio`; the ratio of

@@ -3,9 +3,11 @@
 use super::Representation;
 use super::reading::read;
 use super::shapes::{GRID, grid};
+use pairdp_data::Table;
 use pairdp_pairwise::clip_row;
 use pairdp_pairwise::knots::{Block, CATEGORY_WEIGHT, KNOTS, Layout};
 use pairdp_units::directed::{larger, smaller};
+use rayon::prelude::*;
 
 /// Columns of a result beyond which numbers keep their rank alone.
 const MOST_COLUMNS: usize = 600;
@@ -115,9 +117,20 @@ impl Map {
         Self { columns, width: Self::width_of(layout), length }
     }
 
-    /// Columns of the rows that it makes.
-    pub(crate) fn width(&self) -> usize {
-        self.width
+    /// Puts the images of its rows, of length at most `bound`, in place of a table's.
+    pub(crate) fn apply_to(&self, table: &mut Table, bound: f64) {
+        const TOGETHER: usize = 512;
+        let mapped: Vec<Vec<f64>> = table
+            .features
+            .par_chunks(TOGETHER * table.columns.max(1))
+            .map(|rows| {
+                let mut out = Vec::with_capacity(rows.len() / table.columns * self.width);
+                rows.chunks_exact(table.columns).for_each(|row| self.apply(row, bound, &mut out));
+                out
+            })
+            .collect();
+        table.features = mapped.concat();
+        table.columns = self.width;
     }
 
     /// Appends the image of an encoded row, of length at most `bound`.

@@ -1,8 +1,11 @@
 //! Choices from public facts alone: n, the number of features, the budget and the task.
 
-use super::{Calibration, DomainKind, Risk, Settings};
-use crate::{Law, LearnError, PlanKind, Task};
+use super::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Settings};
+use crate::{Average, Law, LearnError, Plan, PlanKind, Task};
+use pairdp_pairwise::knots::Layout;
+use pairdp_pairwise::{MarginLoss, Objective, PointLoss, Problem};
 use pairdp_units::{Budget, Delta};
+use pairdp_units::directed::{larger, smaller};
 use std::fmt::Write as _;
 
 /// Rows longer than this are scaled down to it, and noise is scaled to it. With many features the length of a row says little
@@ -18,66 +21,83 @@ pub(super) fn feature_bound(task: Task, features: usize) -> f64 {
     }
 }
 
+/// The part of the budget for where columns lie.
+pub(crate) const REPRESENTATION_SHARE: f64 = 0.2;
+/// From this clarity on a descent finds more than moments do.
+const CLEAR_ENOUGH: f64 = 40.0;
+/// For δ = 0, where ratios add up: from this clarity on knowing where columns lie is worth its part of ε.
+const WORTH_A_SHARE: f64 = 60.0;
+/// τ over nμ: how far a descent goes, in units of what one logit of noise in a score allows.
+const TRAVEL: f64 = 1.5;
+/// The same for losses whose noise grows with the parameters, and for pairs, whose signal is a quarter.
+const SHORT_TRAVEL: f64 = 1.0;
+
 impl Settings {
     /// The same with everything chosen that was left open, and why.
     ///
-    /// One release of moments is the best model wherever noise decides; least squares is also the whole answer for regression.
-    /// Once there is signal to spare for many noisy steps, a descent on the logistic loss of records finds what least squares
-    /// cannot, unless the features are few. A metric has d weights as long as d(d + 1)/2 are too many. The edges were found on
-    /// simulated populations and public sets: `cargo xtask bench utility`.
+    /// Columns become ranks, by a first release, wherever a task can be learned from them: public ranges are wide. Where noise decides,
+    /// one release of moments is the best model, and it is the whole answer for regression; beyond that a descent on a loss of
+    /// records finds more. A metric has d weights as long as d(d + 1)/2 are too many. The edges were found on subsamples of public
+    /// sets: `cargo xtask bench utility`, `docs/planner.md`.
     pub(crate) fn resolved(
         &self,
         records: usize,
+        layout: &Layout,
         features: usize,
         budget: Budget,
     ) -> Result<(Self, Option<String>), LearnError> {
-        // How clear the signal must be for many steps, and with how many features they pay at all.
-        let (clear, few) = match self.task {
-            Task::Classification if features <= 10 => (60.0, 0),
-            _ => (150.0, 10),
-        };
+        if let Some(rate) = self.positive_rate
+            && !(rate > 0.0 && rate < 1.0)
+        {
+            return Err(LearnError::Plan { what: "the positive rate", range: "between 0 and 1", value: rate });
+        }
         if self.algorithm.is_some() {
             return Ok((self.clone(), None));
         }
-        let with = |algorithm, risk| Self { algorithm: Some(algorithm), risk, ..self.clone() };
+        if self.task == Task::Metric {
+            return self.resolved_metric(records, features, budget);
+        }
         let said = self.calibration == Calibration::Literal
             || self.loss.is_some()
             || self.steps.is_some()
             || self.step_size.is_some();
-        if self.task == Task::Metric {
-            return self.resolved_metric(records, features, budget);
-        }
         if said {
             let because = "a loss, steps or a step size were given, which a descent takes".to_owned();
-            return Ok((with(PlanKind::NoisyGd, self.risk), Some(because)));
+            return Ok((Self { algorithm: Some(PlanKind::NoisyGd), ..self.clone() }, Some(because)));
         }
-        // Without a guess it could be anything, and for few positives a loss of records finds little.
-        let (p, known) = self.positive_rate.map_or((0.0, false), |rate| (rate, true));
-        if known && !(p > 0.0 && p < 1.0) {
-            let range = "between 0 and 1";
-            return Err(LearnError::Plan { what: "the positive rate", range, value: p });
-        }
-        let clarity = 4.0 * p * (1.0 - p) * clarity(records, features, budget)?;
+        let (numbers, categories) = layout.counts();
+        let clarity = clarity(records, numbers + categories, budget)?;
+        let pure = budget.delta == Delta::PURE;
+        let ranks = !pure || clarity >= WORTH_A_SHARE;
+        let representation = self.representation.or(Some(if ranks {
+            RepresentationKind::Ranks
+        } else {
+            RepresentationKind::Ranges
+        }));
+        let chosen = Self { representation, ..self.clone() };
         let (algorithm, because) = if self.task == Task::Regression {
             (PlanKind::Moments, "least squares needs moments only".to_owned())
-        } else if budget.delta == Delta::PURE {
+        } else if pure {
             (PlanKind::Moments, "for δ = 0 the noise of many steps adds up".to_owned())
-        } else if features <= few {
-            (PlanKind::Moments, format!("with {features} features moments say nearly all"))
-        } else if !known {
-            let because =
-                "one release is the safe choice; a public guess of the positive rate may allow a better one";
-            (PlanKind::Moments, because.to_owned())
-        } else if clarity < clear {
-            let because =
-                format!("the signal is about {clarity:.0} times the noise, too little for many steps");
+        } else if clarity < CLEAR_ENOUGH {
+            let because = format!(
+                "the signal is about {clarity:.0} times the noise; below {CLEAR_ENOUGH} one release serves best"
+            );
             (PlanKind::Moments, because)
         } else {
-            let because = format!("the signal is about {clarity:.0} times the noise, enough for many steps");
+            let because = format!(
+                "the signal is about {clarity:.0} times the noise; from {CLEAR_ENOUGH} on a descent finds more"
+            );
             (PlanKind::NoisyGd, because)
         };
-        let on_records = algorithm == PlanKind::NoisyGd && self.task == Task::Ranking;
-        let chosen = with(algorithm, self.risk.or(on_records.then_some(Risk::Records)));
+        let descent = algorithm == PlanKind::NoisyGd;
+        let on_records = descent && self.task == Task::Ranking;
+        let chosen = Self {
+            algorithm: Some(algorithm),
+            risk: self.risk.or(on_records.then_some(Risk::Records)),
+            loss: descent.then_some(LossKind::CappedLogistic),
+            ..chosen
+        };
         Ok((chosen, Some(because)))
     }
 
@@ -121,4 +141,32 @@ pub(crate) fn clarity(records: usize, features: usize, budget: Budget) -> Result
         return Ok(n * budget.epsilon.get() / d);
     }
     Ok(n * Law::Gaussian.ratio(budget, 1.0)? / d.sqrt())
+}
+
+/// A descent on rows of the unit ball, by its time.
+///
+/// With noise σ = Δ√T/μ in every gradient and steps η, the noise in a score after T steps is τ·nΔ/(nμ) with τ = ηT, whatever T is: how
+/// far to go is the one choice, and nμ its natural unit. T is then as large as steps that do not overshoot need. Momentum lets
+/// them be nineteen times as long, and the mean of the second half takes out what noise is left to take out.
+pub(crate) fn by_time(
+    problem: Problem,
+    records: usize,
+    budget: Budget,
+    share: Option<f64>,
+) -> Result<Plan, LearnError> {
+    const MOMENTUM: f64 = 0.9;
+    const STEPS: (f64, f64) = (100.0, 2000.0);
+    /// η of the last stable step, less a margin: L = κ²/4, and 2(1 + β)/((1 − β)L) is 152.
+    const LONGEST: f64 = 150.0;
+    let law = if budget.delta == Delta::PURE { Law::Laplace } else { Law::Gaussian };
+    let share = share.unwrap_or(REPRESENTATION_SHARE);
+    let left = if share > 0.0 && share < 1.0 { law.part(1.0 - share) } else { 1.0 };
+    let capped = problem.objective() == (Objective::Pointwise { loss: PointLoss::Margin(MarginLoss::CappedLogistic) });
+    let travel = if capped { TRAVEL } else { SHORT_TRAVEL };
+    let time = travel * records as f64 * law.ratio(budget, 1.0)? * left;
+    let steps = larger(STEPS.0, smaller((time / LONGEST).ceil(), STEPS.1));
+    let size = smaller(time / steps, LONGEST);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 100 and 2000")]
+    let plan = Plan::new(PlanKind::NoisyGd, steps as u32, size, Average::SecondHalf)?;
+    Ok(plan.with_law(law).with_momentum(MOMENTUM)?)
 }
