@@ -18,9 +18,9 @@ fn nasty(value: &Value, random: &mut Replay) -> Value {
     let broken = [0.0, -1.0, 1e-300, 1e-30, 1e-6, 0.5, 1.0, 1e3, 1e15, 1e30, 1e100, 1e300, -1e300, f64::MAX];
     let pick = |length: usize, random: &mut Replay| usize::try_from(random.next_word()).unwrap() % length;
     match value.as_u64() {
-        Some(_) if random.next_word() % 4 > 0 => Value::from(whole[pick(whole.len(), random)]),
+        Some(_) if !random.next_word().is_multiple_of(4) => Value::from(whole[pick(whole.len(), random)]),
         Some(number) => Value::from(number.wrapping_add(random.next_word() % 5).wrapping_sub(2)),
-        None if random.next_word() % 2 == 0 => Value::from(broken[pick(broken.len(), random)]),
+        None if random.next_word().is_multiple_of(2) => Value::from(broken[pick(broken.len(), random)]),
         None => {
             let factor = [1e-12, 1e-3, 0.3, 3.0, 1e4, 1e12][pick(6, random)] * (1.0 + 0.1 * uniform(random));
             Value::from(value.as_f64().unwrap_or(1.0) * factor)
@@ -39,10 +39,10 @@ fn numbers(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Number(_) => found.push(path.to_owned()),
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(i, item)| numbers(item, &format!("{path}/{i}"), found))
+            items.iter().enumerate().for_each(|(i, item)| numbers(item, &format!("{path}/{i}"), found));
         }
         Value::Object(fields) => {
-            fields.iter().for_each(|(name, field)| numbers(field, &format!("{path}/{name}"), found))
+            fields.iter().for_each(|(name, field)| numbers(field, &format!("{path}/{name}"), found));
         }
         _ => {}
     }
@@ -65,7 +65,7 @@ fn changed_numbers_are_answered_within_a_second() {
                 let at = &places[usize::try_from(random.next_word()).unwrap() % places.len()];
                 let old = changed.pointer(at).unwrap().clone();
                 let new = nasty(&old, &mut random);
-                let everywhere = random.next_word() % 2 == 0;
+                let everywhere = random.next_word().is_multiple_of(2);
                 for place in &places {
                     let value = changed.pointer_mut(place).unwrap();
                     if place == at || (everywhere && *value == old && old.as_u64().is_some()) {

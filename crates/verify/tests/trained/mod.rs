@@ -9,15 +9,15 @@ use pairdp_noise::{Replay, Secure, Source};
 use pairdp_pairwise::{Domain, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records};
 use pairdp_units::Budget;
 
-pub const N: usize = 40;
-pub const D: usize = 2;
+pub(crate) const N: usize = 40;
+pub(crate) const D: usize = 2;
 
 /// A number in ±1.
-pub fn uniform(random: &mut Replay) -> f64 {
+pub(crate) fn uniform(random: &mut Replay) -> f64 {
     (random.next_word() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }
 
-pub fn objectives() -> Vec<Objective> {
+pub(crate) fn objectives() -> Vec<Objective> {
     let mut all = vec![
         Objective::Metric { loss: MetricLoss::Hinge },
         Objective::Metric { loss: MetricLoss::Logistic },
@@ -34,7 +34,7 @@ pub fn objectives() -> Vec<Objective> {
 }
 
 /// A plan of so many steps, or as many as the algorithm must have.
-pub fn plan(algorithm: PlanKind, step_size: f64, steps: u32) -> Plan {
+pub(crate) fn plan(algorithm: PlanKind, step_size: f64, steps: u32) -> Plan {
     let n = u32::try_from(N).unwrap();
     let steps = match algorithm {
         PlanKind::OnlinePair | PlanKind::OfflinePair => n - 1,
@@ -48,7 +48,7 @@ pub fn plan(algorithm: PlanKind, step_size: f64, steps: u32) -> Plan {
 }
 
 /// A model of N records of D features, if there is a mechanism for it.
-pub fn model(problem: Problem, plan: Plan) -> Option<PrivateModel> {
+pub(crate) fn model(problem: Problem, plan: Plan) -> Option<PrivateModel> {
     let mut random = Replay::from_seed(1);
     let features = (0..N * D).map(|_| uniform(&mut random)).collect();
     let targets = (0..N).map(|_| uniform(&mut random).signum()).collect();
@@ -70,13 +70,13 @@ pub fn model(problem: Problem, plan: Plan) -> Option<PrivateModel> {
 }
 
 /// The same as a verifier reads it.
-pub fn document(problem: Problem, plan: Plan) -> Option<ModelDocument> {
+pub(crate) fn document(problem: Problem, plan: Plan) -> Option<ModelDocument> {
     let text = model(problem, plan)?.to_json().unwrap();
     Some(ModelDocument::from_json(&text).unwrap())
 }
 
 /// Every algorithm, with a ranker, a metric and a loss of records where it has them.
-pub fn every_algorithm() -> Vec<(String, ModelDocument)> {
+pub(crate) fn every_algorithm() -> Vec<(String, ModelDocument)> {
     let mut found = Vec::new();
     for objective in [
         Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic },
