@@ -8,6 +8,7 @@ import math
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -223,3 +224,36 @@ def test_sampled_delta_of_one_step_and_of_no_sampling(epsilon, d):
 
 def test_the_example_in_the_docstring():
     assert doctest.testmod(verification).failed == 0
+
+
+@pytest.mark.parametrize("algorithm", ["output-gd", "output-sgd", "matching-sgd", "localized-sgd", "online-pair"])
+def test_no_records_and_endless_paths_are_answered_at_once(algorithm):
+    settings = {"algorithm": algorithm} | ({} if algorithm in ("localized-sgd", "online-pair") else {"steps": 20})
+    document = json.loads(train(settings))
+    for records, steps in ((0, None), (1, None), (2**64 - 1, None), (41, 2**32 - 1), (2**32, 2**32 - 1)):
+        hostile = copy.deepcopy(document)
+        released = hostile["certificate"]["released"]
+        hostile["certificate"]["records"] = records
+        for phase in released.get("phases", [released])[:1]:
+            phase.update({"records": records} if "records" in phase else {})
+            phase.update({} if steps is None else {"steps": steps})
+        start = time.process_time()
+        assert failures(hostile)
+        assert time.process_time() - start < 1.0
+
+
+def test_what_takes_too_long_is_refused_by_the_name_of_work():
+    document = json.loads(train({"algorithm": "matching-sgd", "steps": 70}))
+    checks = verification.verify(document, patience=0.0).checks
+    why = [check.failure for check in checks if check.failure]
+    assert [check.name for check in checks if check.failure] == ["work", "sensitivity"]
+    assert why[0].startswith("the path is too long to recompute: it would take about ")
+
+
+def test_the_verifier_in_rust_has_files_of_the_same_names():
+    rust = Path(__file__).parents[2] / "crates" / "verify" / "src"
+    if not rust.is_dir():
+        pytest.skip("the sources are not here")
+    here = {path.stem for path in FOLDER.glob("*.py")} - {"__init__", "__main__"}
+    # What a file may hold is a crate of its own there.
+    assert here - {"reading"} == {path.stem for path in rust.glob("*.rs")} - {"lib"}

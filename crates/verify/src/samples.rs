@@ -2,9 +2,10 @@
 
 use crate::constants::{constants, packing_error, pair_relation};
 use crate::facts::Facts;
-use crate::relations::{Relation, TOLERANCE, UNIT, covers, require};
+use crate::relations::{Relation, TOLERANCE, UNIT, covers, require, smaller};
 use pairdp_accountant::delta_value;
 use pairdp_accountant::event::{Event, Release, Sampling as Sampled};
+use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{Labels, Noise, Problem, Released, Sampling};
 use pairdp_units::Epsilon;
 
@@ -33,11 +34,16 @@ pub(crate) fn relations(facts: &Facts) -> Vec<Relation> {
         (pair_relation(facts.problem), constants(&any_label, facts.radius()).pair)
     };
     let expected_noise = facts.noise_scale(sensitivity + 2.0 * gradient_error, 1.0 / noise_multiplier);
+    let fitting = check_sampling(facts, sampling);
+    let composed = match fitting {
+        Ok(()) => composition(facts, steps, sampling, noise_multiplier),
+        Err(_) => Err("not recomputed: the sampling does not fit".into()),
+    };
     vec![
         (
             "sampling",
             "one uniform pair of n, pairs kept independently, or one uniform record; Gaussian noise",
-            check_sampling(facts, sampling),
+            fitting,
         ),
         ("sensitivity", relation, covers("D", sensitivity, expected, TOLERANCE)),
         (
@@ -52,7 +58,7 @@ pub(crate) fn relations(facts: &Facts) -> Vec<Relation> {
         (
             "composition",
             "δ of T sampled Gaussian releases of multiplier s, by contour integration, + δ_s = δ",
-            composition(facts, steps, sampling, noise_multiplier),
+            composed,
         ),
     ]
 }
@@ -121,6 +127,7 @@ pub fn most_kept_pairs(records: u64, expected: f64) -> Option<f64> {
 fn composition(facts: &Facts, steps: u32, sampling: Sampling, multiplier: f64) -> Result<(), String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     require(steps > 0 && multiplier > 0.0, || format!("{steps} steps at a multiplier of {multiplier:e}"))?;
+    plausible(facts, steps, sampling, multiplier)?;
     let sampling = match sampling {
         Sampling::FixedSize { batch, records } => Sampled::FixedSize { batch, records },
         Sampling::OneIndex { records } => Sampled::OneIndex { records },
@@ -137,6 +144,31 @@ fn composition(facts: &Facts, steps: u32, sampling: Sampling, multiplier: f64) -
     require(enough && found >= claim.delta * (1.0 - CALIBRATION_SLACK), || {
         format!("δ is {:e}, recomputed {found:e}", claim.delta)
     })
+}
+
+/// Bounds on δ that cost nothing: what is not between them needs no contour. At most δ of the same steps without sampling, and at most
+/// the chance that the record is ever drawn; at least, for samples of fixed size, δ of one step (`proofs/sym.md`).
+fn plausible(facts: &Facts, steps: u32, sampling: Sampling, multiplier: f64) -> Result<(), String> {
+    let (epsilon, claimed) = (facts.certificate.claim.epsilon, facts.certificate.claim.delta);
+    let (chance, distance) = match sampling {
+        Sampling::FixedSize { batch, records } => (batch as f64 / records as f64, 1.0 / multiplier),
+        Sampling::OneIndex { records } => (1.0 / records as f64, 1.0 / multiplier),
+        Sampling::PoissonPairs { records, expected_pairs } => {
+            (2.0 * expected_pairs / records as f64, 2.0 * most_terms(sampling)? / multiplier)
+        }
+    };
+    let ever = f64::from(steps) * chance;
+    let together = gaussian_delta(epsilon, f64::from(steps).sqrt() * distance).unwrap_or(1.0);
+    let most = smaller(ever, together) + facts.certificate.sampler_delta;
+    require(claimed * (1.0 - CALIBRATION_SLACK) <= most * (1.0 + VALUE_TOLERANCE), || {
+        format!("δ is {claimed:e}, at most {most:e} is possible")
+    })?;
+    if matches!(sampling, Sampling::PoissonPairs { .. }) {
+        return Ok(());
+    }
+    let one_step = gaussian_delta((epsilon.exp_m1() / chance).ln_1p(), distance);
+    let least = chance * one_step.unwrap_or(0.0) * (1.0 - VALUE_TOLERANCE);
+    require(claimed >= least, || format!("δ is {claimed:e}, at least {least:e} is lost in one step"))
 }
 
 #[cfg(test)]

@@ -19,8 +19,9 @@ records, p the number of released coordinates, φ a loss, ε and δ the claim. O
 losses), over all records and parameters, G bounds the gradient; H how far it moves between two parameters; D, and D_sym
 for both orders of the pair together, how far it moves when a record is replaced; L is its Lipschitz constant.
 
-Read the modules in this order: ``reading``, ``constants``, ``facts``, then one for each kind of release, ``gradients``,
-``samples``, ``moments`` and ``results``, the last with ``orders`` and ``paths``.
+Read the modules in this order: ``reading``, ``constants``, ``facts`` with ``former`` and ``ranges``, then one for each kind
+of release, ``gradients``, ``samples``, ``arrivals``, ``moments`` and ``results``, the last with ``work``, ``orders`` and
+``paths``. The verifier in Rust, ``crates/verify``, has files of the same names about the same things.
 """
 
 from __future__ import annotations
@@ -34,22 +35,19 @@ from typing import Any
 
 import numpy as np
 
-from .facts import Facts
-from .gradients import gradients, online
-from .moments import moments
+from . import arrivals, gradients, moments, results, samples
+from .facts import PATIENCE, Facts
 from .reading import load
 from .relations import Mismatch, Relations
-from .results import output
-from .samples import sampled
 
 __all__ = ["Check", "Verdict", "verify"]
 
 KINDS: dict[str, Callable[[Facts], Relations]] = {
-    "gradients": gradients,
-    "moments": moments,
-    "online": online,
-    "sampled-gradients": sampled,
-    "output": output,
+    "gradients": gradients.relations,
+    "moments": moments.relations,
+    "online": arrivals.relations,
+    "sampled-gradients": samples.relations,
+    "output": results.relations,
 }
 
 
@@ -75,13 +73,15 @@ class Verdict:
         return all(check.failure is None for check in self.checks)
 
 
-def verify(model: str | os.PathLike[str] | dict[str, Any]) -> Verdict:
+def verify(model: str | os.PathLike[str] | dict[str, Any], *, patience: float = PATIENCE) -> Verdict:
     """Derive the numbers of a model's certificate again.
 
     Parameters
     ----------
     model : str, path or dict
         The text of a model file, its path, or the document itself.
+    patience : float, default 600
+        Seconds that it may take; longer work is refused before it is begun.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def verify(model: str | os.PathLike[str] | dict[str, Any]) -> Verdict:
     # A hostile file can hold any numbers: what overflows or is no number fails its relation.
     with np.errstate(all="ignore"):
         try:
-            facts = Facts(load(model))
+            facts = Facts(load(model), patience)
             relations = facts.relations() + KINDS[facts.released["kind"]](facts)
         except (
             Mismatch,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr
 
+from . import former, ranges
 from .constants import Constants, constants
 from .reading import Problem, fields, number
 from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
@@ -23,6 +24,9 @@ WHOLE_TABLE = ("noisy-gd", "output-gd", "phased-gd")
 HALVING = ("phased-gd", "localized-sgd")
 """Algorithms with phases."""
 
+PATIENCE = 600.0
+"""Seconds to wait for an answer, unless told."""
+
 LATTICE = "as many bits, 16 to 30, as keep the largest query below 2⁴⁶ lattice steps"
 COMPOSITION = "δ_s + Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) = δ, μ = √T·m, for Gaussian noise; T·m = ε for other noise"
 
@@ -30,7 +34,8 @@ COMPOSITION = "δ_s + Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) = δ, �
 class Facts:
     """A model file, taken apart; only its form is checked here."""
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any], patience: float = PATIENCE) -> None:
+        self.patience = patience
         keys = "format claim records features parameters problem score_bound algorithm noise lattice_bits"
         self.certificate = fields(document["certificate"], keys + " sampler_delta released", "ranges public_ranges")
         claim = fields(self.certificate["claim"], "epsilon delta adjacency")
@@ -63,14 +68,14 @@ class Facts:
     def relations(self) -> Relations:
         """Return the relations of all kinds."""
         return [
-            ("version", "no fault of the version that wrote it is known for such a certificate", self._version),
+            ("version", "no fault of the version that wrote it is known for such a certificate", lambda: former.check(self)),
             ("claim", "ε > 0 and 0 < δ < 1, or δ = 0 for Laplace noise", self._claim),
             ("sizes", "n ≥ 2; features, parameters and released coordinates agree", self._sizes),
             ("bounds", "κ is the model's bound, or √(bound² + constant²), the largest score is κB, ‖w‖ ≤ B", self._bounds),
             (
                 "ranges",
                 "noisy counts, if any: a set for each numeric column, Δ = √(2·columns), σ = Δ/(m − rounding); edges of bins",
-                self._ranges,
+                lambda: ranges.check(self),
             ),
             ("plan", "the plan that trained is the one that was certified", self._plan),
             ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", self._sampler),
@@ -105,26 +110,6 @@ class Facts:
         if self.problem.cap is not None:
             return "add-remove-one"
         return "replace-features" if self.problem.public_labels and not self.former else "replace-one"
-
-    def _version(self) -> None:
-        """Refuse what version 0.1 certified and should not have."""
-        problem, metric = self.problem, self.problem.kind == "metric"
-        if not self.former:
-            return
-        capped = problem.cap is not None
-        require(
-            not (metric and problem.public_labels and capped),
-            "version 0.1 took too little noise for public labels with a cap: a new record can push out another label",
-        )
-        require(
-            not (metric and problem.public_labels),
-            "version 0.1 announced a guarantee for whole records where its noise covers features only, or less",
-        )
-        require(
-            not (metric and capped and problem.loss == "hinge"),
-            "version 0.1 did not count how a record more changes the rounding of other distances",
-        )
-        require(self.ranges is None, "version 0.1 did not state the ranges whose bins were counted")
 
     def _claim(self) -> None:
         pure = self.law == "laplace" and self.delta == 0.0
@@ -171,27 +156,6 @@ class Facts:
             require(abs(stated - kappa * radius) <= EXCESS * kappa * radius, f"the largest score is not {stated}")
         norm = float(np.linalg.norm(np.array(self.predictor["parameters"], dtype=np.float64)))
         require(norm <= radius * (1.0 + EXCESS), f"‖w‖ is {norm}, B is {radius}")
-
-    def _ranges(self) -> None:
-        counted = self.plan["tighten"]["columns"] if "tighten" in self.plan else None
-        require(counted == (None if self.ranges is None else self.ranges["columns"]), f"{counted} columns in the plan")
-        public = self.certificate.get("public_ranges")
-        require((public is None) == (self.ranges is None), "counts and the ranges they are of come together")
-        if self.ranges is None or public is None:
-            return
-        encoded = [column["range"] for column in self.predictor["encoding"]["columns"] if "range" in column]
-        require(len(public) == len(encoded) == self.ranges["columns"], f"{counted} columns counted, {len(encoded)} encoded")
-        for found, stated in zip(encoded, public, strict=True):
-            _check_edges([number(value) for value in found], [number(value) for value in stated])
-        columns, bins = int(number(self.ranges["columns"])), int(number(self.ranges["bins"]))
-        bits, ratio = int(number(self.ranges["lattice_bits"])), number(self.ranges["ratio"])
-        proved = self.released["kind"] in ("gradients", "moments") and self.law == "gaussian"
-        require(proved and bins == 52 and columns > 0 and 16 <= bits <= 30, "no proof for such counts")
-        require(self.n * ratio / self.ranges["sensitivity"] <= 2.0 ** (46 - bits) * (1.0 + EXCESS), "a coarse lattice")
-        # A replaced record leaves a bin of each column and enters another.
-        covers("Δ", self.ranges["sensitivity"], math.sqrt(2.0 * columns))
-        rounding = math.sqrt(columns * bins) * (1.0 + 2.0**-7) / 2.0**bits
-        covers("σ", self.ranges["sigma"], self.ranges["sensitivity"] / (ratio - rounding))
 
     def _plan(self) -> None:
         plan, released = self.plan, self.released
@@ -245,15 +209,6 @@ class Facts:
             require(enough, f"δ is {self.delta}, derived {delta}")
         else:
             covers("ε", self.epsilon, steps * ratio)
-
-
-def _check_edges(found: list[float], public: list[float]) -> None:
-    """Bins of either sign end at m, m/2 … m·2⁻²⁵ and 0, m the larger absolute value of the public limits."""
-    low, high = public
-    edges = [0.0] + [max(abs(low), abs(high)) * 2.0**-k for k in range(26)]
-    inside = low <= found[0] < found[1] <= high
-    at_edges = all(value in public or abs(value) in edges for value in found)
-    require(inside and at_edges, f"{found} does not follow from bins of {public}")
 
 
 def _width(column: dict[str, Any]) -> int:

@@ -1,19 +1,15 @@
-"""Noisy gradients over all pairs, and those of one pass."""
+"""Noisy gradients over all pairs: ``noisy_gd.md``."""
 
 from __future__ import annotations
-
-import math
-
-import numpy as np
 
 from .constants import largest_risk_gradient, moved, packing_error, secret_size_error, sum_error
 from .facts import COMPOSITION, LATTICE, Facts
 from .reading import fields
-from .relations import EXCESS, UNIT, Relations, covers, require
+from .relations import EXCESS, Relations, covers, require
 
 
-def gradients(facts: Facts) -> Relations:
-    """Return the relations of descent over all pairs: ``noisy_gd.md``."""
+def relations(facts: Facts) -> Relations:
+    """Return the relations of descent over all pairs."""
     released = fields(facts.released, "kind steps kernel ratio releases")
     releases = [fields(release, "iterate_norm sensitivity kernel_error sigma") for release in released["releases"]]
     problem, n = facts.problem, facts.n
@@ -56,38 +52,4 @@ def gradients(facts: Facts) -> Relations:
         ("kernel error", "τ_t = roundings·2⁻⁵²·(largest gradient of the risk at w_t)", kernel_error),
         ("noise", "σ_t = c(Δ_t + 2τ_t)/(m − c√p(1 + 2⁻⁷)2^−bits), c = √p for Laplace noise, else 1", noise),
         ("composition", COMPOSITION, lambda: facts.check_composition(released["steps"])),
-    ]
-
-
-def online(facts: Facts) -> Relations:
-    """Return the relations of one pass, each record against all before it: ``one_pass_and_matching.md``."""
-    released = fields(facts.released, "kind steps order sensitivity gradient_error ratio sigma")
-    steps, largest = released["steps"], facts.over_domain.gradient
-
-    def releases() -> None:
-        fits = steps == facts.n - 1 and facts.law == "gaussian" and not facts.problem.pointwise
-        require(fits, f"{steps} steps over {facts.n} records")
-
-    def sensitivity() -> None:
-        covers("D", released["sensitivity"], facts.over_domain.pair, facts.constant_excess)
-
-    def gradient_error() -> None:
-        expected = (facts.n + 16.0) * UNIT * largest + packing_error(facts.problem, largest)
-        covers("τ", released["gradient_error"], expected)
-
-    def noise() -> None:
-        require(0 < steps <= 10**8, f"{steps} steps are too many to add up")
-        factor = math.sqrt(float(np.sum(np.arange(steps, 0, -1, dtype=np.float64) ** -2)))
-        root = math.sqrt(steps)
-        distance = factor * released["sensitivity"] + 2.0 * root * released["gradient_error"]
-        covers("σ", released["sigma"], distance / (released["ratio"] - root * facts.lattice_rounding), 1e-9)
-
-    return [
-        ("releases", "n − 1 steps over pairs, with Gaussian noise", releases),
-        # The bits were chosen before the noise that their rounding needs was known.
-        ("lattice", LATTICE, lambda: facts.lattice(largest / released["sigma"], 1e-3)),
-        ("sensitivity", "D over the whole domain", sensitivity),
-        ("gradient error", "τ = (n + 16)·2⁻⁵²·G", gradient_error),
-        ("noise", "σ = (√(1 + 1/4 + … + 1/(n−1)²)·D + √(n−1)·2τ)/(m − √(n−1)·√p(1 + 2⁻⁷)2^−bits)", noise),
-        ("composition", COMPOSITION, lambda: facts.check_composition(1)),
     ]

@@ -11,7 +11,7 @@ from .reading import fields
 from .relations import UNIT, Relations, covers, require
 
 
-def moments(facts: Facts) -> Relations:
+def relations(facts: Facts) -> Relations:
     """Return the relations of released moments."""
     released = fields(facts.released, "kind weights sensitivity error ratio sigma")
     weights = fields(released["weights"], "mean second")

@@ -21,9 +21,6 @@ from .relations import UNIT, require
 
 Vector = NDArray[np.float64]
 
-MOST_UPDATES = 2e9
-MOST_STEPS = 10**7
-
 
 def travel(facts: Facts, phase: dict[str, Any]) -> float:
     """Return how far a descent gets from its start: as far as its steps carry it, or across the domain."""
@@ -131,7 +128,6 @@ def sensitivity(facts: Facts, step: Step, phase: dict[str, Any]) -> float:
     require(not facts.problem.semidefinite, "nothing is proved within the semidefinite cone")
     require(not pointwise or algorithm in (*WHOLE_TABLE, "output-sgd"), f"{algorithm} learns from pairs")
     alike = algorithm in (*WHOLE_TABLE, "offline-pair")
-    require(steps <= MOST_STEPS and (alike or n * steps <= MOST_UPDATES), "too long to be followed here")
     if algorithm == "offline-pair":
         require(average == "last", "nothing is proved for averages of one pass")
         new = step.share(np.zeros(1), 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+from . import work
 from .facts import COMPOSITION, HALVING, LATTICE, Facts
 from .paths import Step, scores_are_kept, sensitivity, travel
 from .reading import fields
@@ -18,7 +19,7 @@ CAPPED_EXCESS = 0.25
 """The same where distances reach the diameter of the domain: they were cut off once a run, here at every step."""
 
 
-def output(facts: Facts) -> Relations:
+def relations(facts: Facts) -> Relations:
     """Return the relations of released results."""
     released = fields(facts.released, "kind order average kernel ratio phases")
     phases = [fields(phase, "records steps step_size sensitivity sigma") for phase in released["phases"]]
@@ -50,8 +51,12 @@ def output(facts: Facts) -> Relations:
         ratio = released["ratio"] / facts.reach
         facts.lattice(max(travel(facts, phase) * ratio / phase["sensitivity"] for phase in phases))
 
+    def short_enough() -> None:
+        work.check(algorithm, phases, facts.patience)
+
     def distances() -> None:
         parts()
+        short_enough()
         in_runs = algorithm in ("matching-sgd", "localized-sgd") or (
             algorithm == "output-sgd" and problem.pointwise
         )
@@ -83,6 +88,7 @@ def output(facts: Facts) -> Relations:
         ),
         ("order", "stated just where steps follow one", order),
         ("phases", "disjoint parts, as many and as long as this algorithm has", parts),
+        ("work", "the path can be followed within the time that a verifier is given", short_enough),
         ("lattice", LATTICE, lattice),
         ("sensitivity", "Δ = the largest distance of neighbouring runs, followed for every record", distances),
         ("noise", "σ = cΔ/(m − c√p(1 + 2⁻⁷)2^−bits), c = √p for Laplace noise, else 1", noise),

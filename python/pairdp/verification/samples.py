@@ -30,7 +30,7 @@ SAMPLINGS = {
 }
 
 
-def sampled(facts: Facts) -> Relations:
+def relations(facts: Facts) -> Relations:
     """Return the relations of descent along secret samples."""
     released = fields(facts.released, "kind steps sampling sensitivity gradient_error noise_multiplier sigma")
     kind = released["sampling"]["kind"]
