@@ -63,8 +63,8 @@ impl Audit {
         if problem.neighbours() != pairdp_pairwise::Neighbours::ReplaceOne {
             return Err(AuditError::NotCovered("tables of secret size"));
         }
-        if plan.tighten().is_some() {
-            return Err(AuditError::NotCovered("looking for ranges"));
+        if plan.representation().is_some() {
+            return Err(AuditError::NotCovered("the release of where columns lie"));
         }
         let mechanism = Mechanism::calibrate(problem, plan, n, columns, budget)?;
         let claimed = best_accuracy(&mechanism.event()?.0)?;

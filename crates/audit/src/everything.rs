@@ -23,9 +23,12 @@ use crate::AuditError;
 use crate::answers::Facts;
 use mixture::Mixture;
 use pairdp_accountant::quadrature::gaussian_delta;
+use pairdp_certificate::Stage;
 use pairdp_data::Encoding;
 use pairdp_learn::{Curator, Law, LearnError, Mechanism};
 use pairdp_noise::Replay;
+use pairdp_pairwise::kernel::Par;
+use pairdp_pairwise::knots::{Block, KnotSums, Layout};
 use pairdp_pairwise::{Domain, Objective, Problem};
 use pairdp_units::{Adjacency, Budget};
 use tables::Attack;
@@ -96,6 +99,26 @@ fn attack_with(case: &Case, noise: f64, tries: u32, seed: u64) -> Result<Option<
     Ok(Some(Found { adjacency: problem.adjacency(), claim: budget, delta, reached: worst }))
 }
 
+/// How far apart the weights of knots can be, really: those of two records at opposite ends of every column, with other labels, or
+/// of one that is there and not there; squared, or for Laplace noise as it is, over the scale of the noise.
+fn knots_apart(stage: Stage, attack: &Attack, law: Law) -> f64 {
+    let Stage::Knots { numbers, counts_records, noise, .. } = stage;
+    let layout = Layout::new((0..numbers).map(|at| Block::Number { at }).collect());
+    let sums = |value: f64, targets: &[f64]| {
+        let rows = vec![value; numbers * targets.len()];
+        let sums = KnotSums::new(&layout, &rows, numbers, targets, targets.len(), Par::Sequential);
+        sums.query(&layout, counts_records).unwrap_or_default()
+    };
+    let other = if attack.replaces() { sums(1.0, &[1.0]) } else { sums(1.0, &[]) };
+    let differences = sums(-1.0, &[-1.0]).into_iter().zip(other).map(|(a, b)| (a - b).abs());
+    match law {
+        Law::Laplace => differences.sum::<f64>() / noise.sigma,
+        Law::Gaussian | Law::Euclidean => {
+            differences.map(|v| v * v).sum::<f64>() / (noise.sigma * noise.sigma)
+        }
+    }
+}
+
 /// A mechanism under attack.
 struct Target {
     facts: Facts,
@@ -121,11 +144,7 @@ impl Target {
     fn separation(&self, attack: &Attack) -> Result<f64, AuditError> {
         let Facts { problem, plan, mechanism, .. } = &self.facts;
         let law = plan.law();
-        let counts = mechanism.ranges().map_or(0.0, |ranges| {
-            // In each column the exchanged record leaves one bin and enters another; without a cap in reach it only enters.
-            let moved = if attack.replaces() { 2.0 } else { 1.0 };
-            moved * ranges.columns as f64 / (ranges.sigma * ranges.sigma)
-        });
+        let counts = mechanism.stages().first().map_or(0.0, |stage| knots_apart(*stage, attack, law));
         let squared = match mechanism {
             Mechanism::Sampled(_) => return Err(AuditError::Learn(LearnError::WrongQuery("samples"))),
             Mechanism::Gradients(gradients) => {
@@ -133,14 +152,14 @@ impl Target {
                 let one = self.released_apart(attack, |curator| curator.noisy_gradient(&attack.at))?
                     / release.sigma;
                 if law != Law::Gaussian {
-                    return Ok(f64::from(gradients.steps()) * one / self.claim.epsilon.get());
+                    return Ok((counts + f64::from(gradients.steps()) * one) / self.claim.epsilon.get());
                 }
                 f64::from(gradients.steps()) * one * one
             }
             Mechanism::Moments(moments) => {
                 let one = self.released_apart(attack, Curator::noisy_moments)? / moments.sigma();
                 if law != Law::Gaussian {
-                    return Ok(one / self.claim.epsilon.get());
+                    return Ok((counts + one) / self.claim.epsilon.get());
                 }
                 one * one
             }

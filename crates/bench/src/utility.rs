@@ -8,7 +8,7 @@
 use crate::report::Report;
 use anyhow::{Context, Result};
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{DomainKind, PlanKind, Risk, Settings, Task, Training};
+use pairdp_learn::{DomainKind, PlanKind, RepresentationKind, Risk, Settings, Task, Training};
 use pairdp_noise::Replay;
 use pairdp_reproduce::ceiling;
 use pairdp_reproduce::sets::{Entry, SETS, part, scaled};
@@ -56,7 +56,12 @@ type Contender = (&'static str, Settings, bool);
 
 fn contenders(task: Task, n: usize, positive_rate: Option<f64>, wide: bool) -> Vec<Contender> {
     if wide {
-        let with = |algorithm| Settings { task, algorithm, range_share: Some(0.2), ..Settings::default() };
+        let with = |algorithm| Settings {
+            task,
+            algorithm,
+            representation: Some(RepresentationKind::Ranks),
+            ..Settings::default()
+        };
         return vec![
             ("auto", with(None), false),
             ("auto", Settings { max_records: Some(n), ..with(None) }, false),

@@ -136,7 +136,14 @@ fn model_file(kind: PlanKind) -> Result<Vec<u8>, Box<dyn Error>> {
     let (parameters, certificate) = curator.certified(&mut Checkpointer::none())?;
     let encoding = Encoding::of_ranges([[0.0, 1.0], [0.0, 2.0]])?;
     let label = Some(Label::binary("y", "1", "0"));
-    let predictor =
-        Predictor { task: Task::Ranking, encoding, label, feature_bound: 1.0, constant: 0.0, parameters };
+    let predictor = Predictor {
+        task: Task::Ranking,
+        encoding,
+        label,
+        feature_bound: 1.0,
+        constant: 0.0,
+        parameters,
+        representation: None,
+    };
     Ok(PrivateModel::new(predictor, plan, 0.1, certificate).to_json()?.into_bytes())
 }

@@ -76,5 +76,13 @@ pub fn fit(
     let records = RowLayout { problem, feature_bound, constant }.records(table)?;
     let parameters = descend(method, problem, plan, &records)?;
     let task = settings.task;
-    Ok(BaselineModel::new(Predictor { task, encoding, label, feature_bound, constant, parameters, representation: None }))
+    Ok(BaselineModel::new(Predictor {
+        task,
+        encoding,
+        label,
+        feature_bound,
+        constant,
+        parameters,
+        representation: None,
+    }))
 }

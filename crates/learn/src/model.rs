@@ -332,8 +332,7 @@ mod tests {
         ] {
             let encoding = Encoding::of_ranges([[-1.0, 1.0]; 2]).unwrap();
             let parameters = vec![0.1; parameters];
-            let predictor =
-                Predictor {
+            let predictor = Predictor {
                 task,
                 encoding,
                 label: None,

@@ -305,7 +305,11 @@ impl Plan {
             return Ok(Self { representation: Some(knots), ..self });
         }
         let range = "between 0 and 1";
-        Err(LearnError::Plan { what: "the share of the budget for representation", range, value: knots.share })
+        Err(LearnError::Plan {
+            what: "the share of the budget for representation",
+            range,
+            value: knots.share,
+        })
     }
 
     /// β.

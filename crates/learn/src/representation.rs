@@ -57,7 +57,8 @@ pub(crate) fn layout(encoding: &Encoding) -> Layout {
 pub(crate) fn read(layout: &Layout, released: Vec<f64>, noise: f64, records: usize) -> Representation {
     let (numbers, categories) = layout.counts();
     let known = records as f64;
-    let counted = released.get(layout.columns() + 1).map_or(known, |sum| sum / count_weight(numbers, categories));
+    let counted =
+        released.get(layout.columns() + 1).map_or(known, |sum| sum / count_weight(numbers, categories));
     let records = smaller(larger(counted, 1.0), known);
     Representation { reading: READING.into(), records, noise, weights: released }
 }

@@ -163,7 +163,15 @@ fn model(
     let task = Task::of(problem);
     // Moments give the intercept beside the weights.
     let constant = if parameters.len() == D + 1 { 1.0 } else { 0.0 };
-    let predictor = Predictor { task, encoding, label: None, feature_bound: 1.0, constant, parameters };
+    let predictor = Predictor {
+        task,
+        encoding,
+        label: None,
+        feature_bound: 1.0,
+        constant,
+        parameters,
+        representation: None,
+    };
     PrivateModel::new(predictor, plan, problem.ridge(), certificate)
 }
 

@@ -7,8 +7,8 @@ use pairdp_accountant::Unbooked;
 use pairdp_data::{Encoding, LabelUse, Schema, Table};
 use pairdp_learn::parts::{Ask, CountedParts, Part, describe, merge};
 use pairdp_learn::{
-    Checkpointer, LearnError, LossKind, PlanKind, PrivateModel, Risk, Rows, Settings, Store, Task, Training,
-    certified_event,
+    Checkpointer, LearnError, LossKind, PlanKind, PrivateModel, RepresentationKind, Risk, Rows, Settings,
+    Store, Task, Training, certified_event,
 };
 use pairdp_noise::{Replay, Source};
 use pairdp_units::{Budget, Hint};
@@ -297,7 +297,8 @@ fn what_needs_the_table_in_one_place_is_refused() {
     }
     refused(settings(Task::Ranking, PlanKind::NoisyGd, Some(LossKind::QHinge)));
     refused(Settings { max_records: Some(ROWS), ..settings(Task::Ranking, PlanKind::NoisyGd, None) });
-    refused(Settings { range_share: Some(0.1), ..settings(Task::Ranking, PlanKind::NoisyGd, None) });
+    let representation = Some(RepresentationKind::Ranks);
+    refused(Settings { representation, ..settings(Task::Ranking, PlanKind::NoisyGd, None) });
     assert!(matches!(describe(Task::Ranking, &[], &encoding, schema.label(), 1), Err(LearnError::NoParts)));
 }
 

@@ -123,8 +123,15 @@ fn printed_noise_is_certified_at_what_it_really_gives() {
         assert!((sigma / printed.sigma - 1.0).abs() < 2e-3, "{printed:?}: {sigma}");
         let encoding = Encoding::of_ranges([[-1.0, 1.0]; 2]).unwrap();
         let task = settings.task;
-        let predictor =
-            Predictor { task, encoding, label: None, feature_bound: 1.0, constant: 0.0, parameters };
+        let predictor = Predictor {
+            task,
+            encoding,
+            label: None,
+            feature_bound: 1.0,
+            constant: 0.0,
+            parameters,
+            representation: None,
+        };
         let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
         model.as_printed = Some(printed);
         let failures: Vec<_> = verify(&model).failures().cloned().collect();

@@ -4,7 +4,8 @@
 
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::{
-    Average, Curator, LearnError, Mechanism, Plan, PlanKind, PrivateModel, Released, Settings, Task, Training, certified_problem,
+    Average, Curator, LearnError, Mechanism, Plan, PlanKind, PrivateModel, Released, Settings, Task,
+    Training, certified_problem,
 };
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::{Neighbours, Problem, Records};
@@ -137,7 +138,10 @@ fn models_of_tables_of_any_size_verify_and_do_not_tell_it() {
             };
             let training = Training { settings, encoding: Encoding::unscaled(D), label: None, budget };
             let model = training.fit(table).unwrap();
-            assert_eq!(certified_problem(&model.certificate).unwrap().neighbours(), Neighbours::AddRemoveOne { most: 300 });
+            assert_eq!(
+                certified_problem(&model.certificate).unwrap().neighbours(),
+                Neighbours::AddRemoveOne { most: 300 }
+            );
             let report = verify(&model);
             assert!(report.holds(), "{:?}", report.checks);
             let certificate = model.certificate;

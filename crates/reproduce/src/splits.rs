@@ -22,7 +22,15 @@ pub fn shuffled(n: usize, random: &mut Replay) -> Vec<usize> {
 /// For a table without columns.
 pub fn plain(task: Task, columns: usize, constant: f64, parameters: Vec<f64>) -> Result<Predictor> {
     let encoding = Encoding::unscaled(columns);
-    Ok(Predictor { task, encoding, label: None, feature_bound: 1e6, constant, parameters })
+    Ok(Predictor {
+        task,
+        encoding,
+        label: None,
+        feature_bound: 1e6,
+        constant,
+        parameters,
+        representation: None,
+    })
 }
 
 /// The matrix of the Euclidean distance.

@@ -264,7 +264,9 @@ pub fn sum_error(problem: &Problem, norm: f64, n: f64, features: f64) -> f64 {
     let roundings = match problem.objective {
         Objective::Ranking { loss, .. } => {
             let tree = match loss {
-                MarginLoss::CappedLogistic | MarginLoss::QHinge { .. } => 512.0 + (n / 512.0).ceil() + (n / 32.0).ceil(),
+                MarginLoss::CappedLogistic | MarginLoss::QHinge { .. } => {
+                    512.0 + (n / 512.0).ceil() + (n / 32.0).ceil()
+                }
                 _ => 0.0,
             };
             2.0 * (8192.0 + tree) + 16.0 + 16.0 * root

@@ -2,19 +2,18 @@
 
 use crate::constants::{self, Constants, constants, is_semidefinite, radius};
 use crate::relations::{Relation, TOLERANCE, close, covers, require};
-use crate::{former, moments, paths, ranges, samples};
+use crate::{former, moments, paths, ranges, samples, stages};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{
     Algorithm, Certificate, Domain, FORMAT, FORMER, Labels, MarginLoss, MetricLoss, ModelDocument,
-    Neighbours, Noise, Objective, PointLoss, Problem, Released, Task,
+    Neighbours, Noise, Objective, PointLoss, Problem, Released, Stage, Task,
 };
 use pairdp_units::{Adjacency, Budget};
 
 /// δ of Gaussian noise is integrated to about nine digits.
 const DELTA_TOLERANCE: f64 = 1e-7;
 
-pub(crate) const COMPOSITION: &str =
-    "δ(ε; √T·m) + δ_s = δ for Gaussian noise, integrated numerically; T·m = ε and δ_s ≤ δ for other noise";
+pub(crate) const COMPOSITION: &str = "δ(ε; √(Σ stages m² + T·m²)) + δ_s = δ for Gaussian noise, integrated numerically; Σ stages m + T·m = ε and δ_s ≤ δ for other noise";
 
 /// A model file, taken apart.
 pub(crate) struct Facts<'a> {
@@ -53,6 +52,7 @@ impl<'a> Facts<'a> {
                 "noisy counts, if there are any: one set a numeric column, Δ = √(2·columns), σ = Δ/(m − rounding); ranges end where bins do",
                 ranges::check(self),
             ),
+            ("stages", stages::RELATION, stages::check(self)),
             ("score bound", "the largest score is κB", self.score_bound()),
             ("model", "‖w‖ ≤ B", self.model_norm()),
             ("plan", "the plan that trained is the one that was certified", self.plan()),
@@ -103,13 +103,15 @@ impl<'a> Facts<'a> {
     pub(crate) fn composition(&self, steps: u32, ratio: f64) -> Result<(), String> {
         let (claim, sampler) = (&self.certificate.claim, self.certificate.sampler_delta);
         if self.noise == Noise::Gaussian {
-            let before = self.certificate.ranges.map_or(0.0, |ranges| ranges.ratio);
-            let total = (before * before + ratio * ratio * f64::from(steps)).sqrt();
+            let before = self.certificate.ranges.map_or(0.0, |ranges| ranges.ratio.powi(2))
+                + self.certificate.stages.iter().map(|stage| stage.noise().ratio.powi(2)).sum::<f64>();
+            let total = (before + ratio * ratio * f64::from(steps)).sqrt();
             let delta = gaussian_delta(claim.epsilon, total).map_err(|error| error.to_string())?;
             return close("δ", claim.delta, delta + sampler, DELTA_TOLERANCE);
         }
         require(claim.delta >= sampler, || format!("δ is {:e}, the samplers cost {sampler:e}", claim.delta))?;
-        covers("ε", claim.epsilon, ratio * f64::from(steps), TOLERANCE)
+        let before: f64 = self.certificate.stages.iter().map(|stage| stage.noise().ratio).sum();
+        covers("ε", claim.epsilon, before + ratio * f64::from(steps), TOLERANCE)
     }
 
     pub(crate) fn check_kernel(&self, found: &str) -> Result<(), String> {
@@ -184,8 +186,7 @@ impl<'a> Facts<'a> {
     fn sizes(&self) -> Result<(), String> {
         let (certificate, predictor) = (self.certificate, &self.document.predictor);
         require(certificate.records >= 2, || format!("n = {}", certificate.records))?;
-        let (weights, encoded, d) =
-            (predictor.parameters.len(), predictor.encoding.dimension(), certificate.features);
+        let (weights, encoded, d) = (predictor.parameters.len(), self.row_length(), certificate.features);
         let half = d.saturating_mul(d.saturating_add(1)) / 2;
         let (shape, released) = match (&certificate.released, self.problem.objective) {
             (Released::Moments { weights, .. }, _) => {
@@ -215,6 +216,15 @@ impl<'a> Facts<'a> {
         require(agree && same_task, || {
             format!("{weights} weights, {encoded} encoded features, {} released", certificate.parameters)
         })
+    }
+
+    /// Length of the vector that a row becomes, without a constant.
+    fn row_length(&self) -> usize {
+        let predictor = &self.document.predictor;
+        match predictor.representation {
+            Some(_) => stages::mapped(&predictor.encoding),
+            None => predictor.encoding.dimension(),
+        }
     }
 
     fn feature_bound(&self) -> Result<(), String> {
@@ -317,7 +327,10 @@ impl<'a> Facts<'a> {
             Released::Output { phases, .. } => phases.len() as f64 * each,
             Released::Moments { .. } => each,
         };
-        let counts = self.certificate.ranges.map_or(0.0, |ranges| ranges.columns as f64 * ranges.bins as f64);
+        let before: usize = self.certificate.stages.iter().map(Stage::coordinates).sum();
+        let before = if self.noise == Noise::Gaussian { before as f64 } else { 0.0 };
+        let counts =
+            before + self.certificate.ranges.map_or(0.0, |ranges| ranges.columns as f64 * ranges.bins as f64);
         let expected = (1.0 + self.certificate.claim.epsilon.exp()) * (samples + counts) * 2.0_f64.powi(-100);
         close("δ_s", self.certificate.sampler_delta, expected, TOLERANCE)
     }

@@ -22,7 +22,11 @@ pub(crate) fn relations(facts: &Facts) -> Vec<Relation> {
             require(count, || format!("{steps} steps, {} releases", releases.len())),
         ),
         ("kernel", "the kernel is the one for this objective", facts.check_kernel(kernel)),
-        ("iterates", "‖w₁‖ = 0 (or B, for constant noise) and ‖w_t‖ ≤ B", iterates(facts, releases)),
+        (
+            "iterates",
+            "‖w₁‖ = 0 (or B, for constant noise; any after a stage) and ‖w_t‖ ≤ B",
+            iterates(facts, releases),
+        ),
         ("sensitivity", constants::relation(facts.problem), each(&|r| sensitivity(facts, r))),
         ("kernel error", "τ_t = roundings·2⁻⁵²·(largest gradient at w_t)", each(&|r| kernel_error(facts, r))),
         (
@@ -42,7 +46,8 @@ fn iterates(facts: &Facts, releases: &[GradientRelease]) -> Result<(), String> {
     releases.iter().enumerate().try_for_each(|(t, release)| {
         let norm = release.iterate_norm;
         // The start is known; a norm that is larger than it need be is safe only as the domain's own.
-        let start = t > 0 || norm <= 0.0 || norm >= facts.radius();
+        // After a stage it follows from what that released, and slopes are those at the norm that is stated.
+        let start = t > 0 || norm <= 0.0 || norm >= facts.radius() || !facts.certificate.stages.is_empty();
         require(norm >= 0.0 && norm <= limit && start, || {
             format!("iterate {} has norm {norm:e}, at most {limit:e} is possible", t + 1)
         })

@@ -33,6 +33,7 @@ mod ranges;
 mod relations;
 mod results;
 mod samples;
+mod stages;
 mod work;
 
 pub use relations::{Check, Verdict};

@@ -6,7 +6,9 @@ mod trained;
 
 use pairdp_certificate::ModelDocument;
 use pairdp_data::{Encoding, Label, Schema, Table};
-use pairdp_learn::{Calibration, Journal, LossKind, PlanKind, PrivateModel, Settings, Task, fit};
+use pairdp_learn::{
+    Calibration, LossKind, PlanKind, PrivateModel, RepresentationKind, Settings, Task, Training,
+};
 use pairdp_units::Budget;
 use pairdp_verify::verify;
 use serde_json::{Value, json};
@@ -31,16 +33,13 @@ const SCHEMA: &str = r#"
 "#;
 
 fn model(settings: &Settings, label: Option<Label>) -> PrivateModel {
-    let encoding = match settings.range_share {
-        None => Encoding::of(&Schema::parse(SCHEMA).unwrap()),
-        Some(_) => Encoding::of_ranges([[-1.0, 4.0]; 2]).unwrap(),
-    };
+    let encoding = Encoding::of(&Schema::parse(SCHEMA).unwrap());
     let (rows, columns) = (60, encoding.dimension());
     let features = (0..rows * columns).map(|i| (i % 7) as f64 / 3.0 - 1.0).collect();
     let targets = (0..rows).map(|i| (i % 2) as f64 * 2.0 - 1.0).collect();
-    let prepared = settings.prepare(rows, columns, Budget::new(1.0, 1e-6).unwrap()).unwrap();
+    let budget = Budget::new(1.0, 1e-6).unwrap();
     let table = Table { features, columns, targets, rows };
-    fit(settings.task, prepared, table, encoding, label, &mut Journal::none()).unwrap()
+    Training { settings: settings.clone(), encoding, label, budget }.fit(table).unwrap()
 }
 
 fn models() -> Vec<PrivateModel> {
@@ -50,7 +49,15 @@ fn models() -> Vec<PrivateModel> {
         model(&own(), label()),
         model(&Settings { task: Task::Classification, ..own() }, label()),
         model(&Settings { max_records: Some(100), algorithm: Some(PlanKind::Moments), ..own() }, None),
-        model(&Settings { range_share: Some(0.25), algorithm: Some(PlanKind::Moments), ..own() }, None),
+        model(
+            &Settings {
+                representation: Some(RepresentationKind::Ranks),
+                algorithm: Some(PlanKind::NoisyGd),
+                steps: Some(3),
+                ..own()
+            },
+            None,
+        ),
         model(
             &Settings { task: Task::Metric, public_labels: true, loss: Some(LossKind::Logistic), ..own() },
             None,

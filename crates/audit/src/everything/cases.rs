@@ -1,6 +1,6 @@
 //! All combinations of public choices.
 
-use pairdp_learn::{DomainKind, Law, LossKind, PlanKind, Settings, Task};
+use pairdp_learn::{DomainKind, Law, LossKind, PlanKind, RepresentationKind, Settings, Task};
 use pairdp_pairwise::RankingForm;
 use pairdp_units::{Budget, UnitError};
 use std::fmt;
@@ -42,7 +42,7 @@ impl fmt::Display for Case {
             (self.settings.public_labels, "public labels"),
             (self.settings.max_records.is_some(), "secret size"),
             (self.settings.expected_pairs.is_some(), "poisson pairs"),
-            (self.settings.range_share.is_some(), "ranges"),
+            (self.settings.representation == Some(RepresentationKind::Ranks), "ranks"),
         ] {
             if said {
                 write!(f, ", {word}")?;
@@ -124,7 +124,7 @@ fn variants(one: &Settings) -> Vec<Settings> {
     };
     also(&|settings| settings.public_labels = true);
     also(&|settings| settings.max_records = Some(super::RECORDS));
-    also(&|settings| settings.range_share = Some(0.2));
+    also(&|settings| settings.representation = Some(RepresentationKind::Ranks));
     if one.algorithm == Some(PlanKind::NoisySgd) {
         also(&|settings| settings.expected_pairs = Some(1.5));
     }

@@ -3,7 +3,8 @@
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pairdp_learn::{
-    Average, Calibration, DomainKind, Law, LossKind, Paper, PlanKind, Risk, Settings, Shuffle, Task,
+    Average, Calibration, DomainKind, Law, LossKind, Paper, PlanKind, RepresentationKind, Risk, Settings,
+    Shuffle, Task,
 };
 use pairdp_pairwise::RankingForm;
 use serde::Deserialize;
@@ -53,10 +54,13 @@ pub(crate) struct Tuning {
     /// They stay within this norm [default: 20; 3 for losses that grow steeper; 10 for metrics]
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     pub(crate) radius: Option<f64>,
-    /// Spend this share of the budget on finding tighter ranges of the numeric columns within the schema's (noisy-gd and
-    /// moments)
+    /// How columns become numbers to learn from: by the schema's ranges, or by ranks, from a first release of where columns lie
+    /// (noisy-gd and moments) [default: ranks with --algorithm auto, but for metrics; otherwise ranges]
+    #[arg(long, value_name = "HOW", value_parser = named::<RepresentationKind>(&["ranges", "ranks"]))]
+    pub(crate) representation: Option<RepresentationKind>,
+    /// The share of the budget for where columns lie [default: 0.2]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
-    pub(crate) range_share: Option<f64>,
+    pub(crate) representation_share: Option<f64>,
     /// The number of records is secret, and at most this: the guarantee is for adding or removing a record instead of
     /// replacing it, and records beyond do not count (noisy-gd and moments)
     #[arg(long, value_name = "N")]
@@ -74,6 +78,9 @@ pub(crate) struct Tuning {
     /// Step size [default: by the algorithm]
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub(crate) step_size: Option<f64>,
+    /// How much of the last step a step repeats, from 0 to below 1 [default: 0.9 where columns are ranks, otherwise 0]
+    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    pub(crate) momentum: Option<f64>,
     /// Which iterates become the model [default: by the algorithm]
     #[arg(long, value_name = "WHICH", value_parser = named::<Average>(&["last", "second-half", "all"]))]
     pub(crate) average: Option<Average>,
@@ -149,7 +156,9 @@ impl Tuning {
             risk: self.risk,
             intercept: self.no_intercept.then_some(false),
             max_records: self.max_records,
-            range_share: self.range_share,
+            representation: self.representation,
+            representation_share: self.representation_share,
+            momentum: self.momentum,
             ridge: self.ridge,
             feature_bound: self.feature_bound,
             domain: self.domain,

@@ -77,13 +77,7 @@ pub(crate) fn descend<X>(
 
 /// The public numbers of a phase.
 pub(crate) fn phase_pace(problem: Problem, plan: Plan, phase: &Phase) -> Pace {
-    Pace {
-        problem,
-        steps: phase.steps,
-        step_size: phase.step_size,
-        average: plan.average(),
-        momentum: 0.0,
-    }
+    Pace { problem, steps: phase.steps, step_size: phase.step_size, average: plan.average(), momentum: 0.0 }
 }
 
 /// What one phase of a plan computes on its part of the table, before noise is added. What it returns is private data; it is

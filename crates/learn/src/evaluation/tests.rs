@@ -7,8 +7,15 @@ const RECORDS: usize = 400;
 /// A predictor whose score is the one feature, and records of which most are in order.
 fn setting(task: Task) -> (Predictor, Vec<f64>, Vec<f64>) {
     let encoding = Encoding::of_ranges([[-1.0, 1.0]]).unwrap();
-    let predictor =
-        Predictor { task, encoding, label: None, feature_bound: 1.0, constant: 0.0, parameters: vec![1.0] };
+    let predictor = Predictor {
+        task,
+        encoding,
+        label: None,
+        feature_bound: 1.0,
+        constant: 0.0,
+        parameters: vec![1.0],
+        representation: None,
+    };
     let features: Vec<f64> = (0..RECORDS).map(|i| (i as f64 / 200.0) - 1.0).collect();
     let targets = (0..RECORDS).map(|i| if i % 5 == 0 || i > 300 { 1.0 } else { -1.0 }).collect();
     (predictor, features, targets)

@@ -68,13 +68,7 @@ fn accounted(sampling: pairdp_certificate::Sampling) -> Sampling {
 }
 
 /// Releases after stages: Gaussian ones are together as one whose squared ratio is the sum of theirs, ratios of others add up.
-fn after(
-    stages: &[Stage],
-    kind: Adjacency,
-    law: Law,
-    ratio: f64,
-    steps: u32,
-) -> Result<Event, LearnError> {
+fn after(stages: &[Stage], kind: Adjacency, law: Law, ratio: f64, steps: u32) -> Result<Event, LearnError> {
     if stages.is_empty() {
         return plain(kind, law, ratio, steps);
     }

@@ -25,8 +25,16 @@ fn graphs_name_their_columns_and_outputs() {
         let d = encoding.dimension();
         let parameters = vec![0.5; if task == Task::Metric { d * d } else { d }];
         let label = Some(schema.label().clone());
-        let bytes =
-            Predictor { task, encoding, label, feature_bound: 1.0, constant: 0.0, parameters }.to_onnx();
+        let bytes = Predictor {
+            task,
+            encoding,
+            label,
+            feature_bound: 1.0,
+            constant: 0.0,
+            parameters,
+            representation: None,
+        }
+        .to_onnx();
         let text = String::from_utf8_lossy(&bytes);
         for word in ["[\"age\"]", "[\"sex\"]", "Concat", output] {
             assert!(text.contains(word), "no {word} for {}", task.name());

@@ -176,7 +176,11 @@ fn within(value: f64, low: f64, high: f64) -> f64 {
 /// F̂(x), linear between the points of the grid.
 fn rank(cumulative: &[f64], x: f64) -> f64 {
     let place = (within(x, -1.0, 1.0) + 1.0) * ((GRID - 1) as f64 / 2.0);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the grid's end")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and the grid's end"
+    )]
     let left = if place > 0.0 { (place as usize).min(GRID - 2) } else { 0 };
     let share = if place > 0.0 { place - left as f64 } else { 0.0 };
     cumulative[left] + share * (cumulative[left + 1] - cumulative[left])

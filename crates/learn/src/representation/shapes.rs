@@ -109,9 +109,8 @@ impl Shape {
     /// E(t − X)₊ for X cut off at −1, at a knot t.
     fn below(self, t: f64) -> f64 {
         // The integral of the distribution function from −1 to t.
-        let bell = |middle: f64, width: f64| {
-            width * (ramp((t - middle) / width) - ramp((-1.0 - middle) / width))
-        };
+        let bell =
+            |middle: f64, width: f64| width * (ramp((t - middle) / width) - ramp((-1.0 - middle) / width));
         match self {
             Self::Bell { middle, width } => {
                 (1.0 - TAIL.0) * bell(middle, width) + TAIL.0 * bell(middle, TAIL.1 * width)

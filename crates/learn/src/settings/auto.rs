@@ -4,8 +4,8 @@ use super::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Setting
 use crate::{Average, Law, LearnError, Plan, PlanKind, Task};
 use pairdp_pairwise::knots::Layout;
 use pairdp_pairwise::{MarginLoss, Objective, PointLoss, Problem};
-use pairdp_units::{Budget, Delta};
 use pairdp_units::directed::{larger, smaller};
+use pairdp_units::{Budget, Delta};
 use std::fmt::Write as _;
 
 /// Rows longer than this are scaled down to it, and noise is scaled to it. With many features the length of a row says little
@@ -49,7 +49,11 @@ impl Settings {
         if let Some(rate) = self.positive_rate
             && !(rate > 0.0 && rate < 1.0)
         {
-            return Err(LearnError::Plan { what: "the positive rate", range: "between 0 and 1", value: rate });
+            return Err(LearnError::Plan {
+                what: "the positive rate",
+                range: "between 0 and 1",
+                value: rate,
+            });
         }
         if self.algorithm.is_some() {
             return Ok((self.clone(), None));
@@ -161,7 +165,8 @@ pub(crate) fn by_time(
     let law = if budget.delta == Delta::PURE { Law::Laplace } else { Law::Gaussian };
     let share = share.unwrap_or(REPRESENTATION_SHARE);
     let left = if share > 0.0 && share < 1.0 { law.part(1.0 - share) } else { 1.0 };
-    let capped = problem.objective() == (Objective::Pointwise { loss: PointLoss::Margin(MarginLoss::CappedLogistic) });
+    let capped =
+        problem.objective() == (Objective::Pointwise { loss: PointLoss::Margin(MarginLoss::CappedLogistic) });
     let travel = if capped { TRAVEL } else { SHORT_TRAVEL };
     let time = travel * records as f64 * law.ratio(budget, 1.0)? * left;
     let steps = larger(STEPS.0, smaller((time / LONGEST).ceil(), STEPS.1));

@@ -4,7 +4,9 @@
 
 use pairdp_certificate::ModelDocument;
 use pairdp_data::Encoding;
-use pairdp_learn::{Average, Law, Plan, PlanKind, Predictor, PrivateModel, Task, train};
+use pairdp_learn::{
+    Average, Checkpointer, Curator, Law, Mechanism, Plan, PlanKind, Predictor, PrivateModel, Task,
+};
 use pairdp_noise::{Replay, Secure, Source};
 use pairdp_pairwise::{Domain, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records};
 use pairdp_units::Budget;
@@ -24,8 +26,13 @@ pub(crate) fn objectives() -> Vec<Objective> {
         Objective::Pointwise { loss: PointLoss::Residual { q: 2.0, target_bound: 1.0 } },
         Objective::Pointwise { loss: PointLoss::Residual { q: 1.5, target_bound: 0.5 } },
     ];
-    for loss in [MarginLoss::Logistic, MarginLoss::Hinge, MarginLoss::Squared, MarginLoss::QHinge { q: 1.5 }]
-    {
+    for loss in [
+        MarginLoss::Logistic,
+        MarginLoss::CappedLogistic,
+        MarginLoss::Hinge,
+        MarginLoss::Squared,
+        MarginLoss::QHinge { q: 1.5 },
+    ] {
         all.push(Objective::Ranking { form: RankingForm::Indicator, loss });
         all.push(Objective::Ranking { form: RankingForm::Symmetric, loss });
         all.push(Objective::Pointwise { loss: PointLoss::Margin(loss) });
@@ -55,8 +62,9 @@ pub(crate) fn model(problem: Problem, plan: Plan) -> Option<PrivateModel> {
     let records = Records::with_targets(features, D, targets, problem.feature_bound()).unwrap();
     let delta = if plan.law() == Law::Laplace { 0.0 } else { 1e-5 };
     let budget = Budget::new(1.0, delta).unwrap();
-    let trained = train(problem, plan, budget, records, Secure::from_os().unwrap()).ok()?;
-    let (parameters, certificate) = trained.into_parts();
+    let mechanism = Mechanism::calibrate(problem, plan, N, D, budget).ok()?;
+    let curator = Curator::open(records, mechanism, Secure::from_os().unwrap()).ok()?;
+    let (parameters, certificate) = curator.certified(&mut Checkpointer::none()).ok()?;
     let predictor = Predictor {
         task: Task::of(problem),
         encoding: Encoding::of_ranges([[-1.0, 1.0]; D]).unwrap(),
@@ -65,6 +73,7 @@ pub(crate) fn model(problem: Problem, plan: Plan) -> Option<PrivateModel> {
         // Moments give the intercept beside the weights.
         constant: if parameters.len() == D + 1 { 1.0 } else { 0.0 },
         parameters,
+        representation: None,
     };
     Some(PrivateModel::new(predictor, plan, problem.ridge(), certificate))
 }

@@ -1,0 +1,207 @@
+//! Ranks by a first release: what it costs, that certificates say so, and that nothing else of the records decides the map.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use pairdp_data::{Encoding, Label, Schema, Table};
+use pairdp_learn::{
+    Checkpointer, LearnError, PlanKind, PrivateModel, RepresentationKind, Settings, Task, Training,
+};
+use pairdp_noise::{Replay, Source};
+use pairdp_pairwise::measure;
+use pairdp_units::Budget;
+use pairdp_verify::Verdict;
+
+fn verify(model: &PrivateModel) -> Verdict {
+    pairdp_verify::verify(&model.to_json().unwrap()).unwrap()
+}
+
+fn ranks(algorithm: Option<PlanKind>) -> Settings {
+    Settings { algorithm, representation: Some(RepresentationKind::Ranks), ..Settings::default() }
+}
+
+const SCHEMA: &str = r#"
+    [label]
+    column = "y"
+    positive = 1
+    negative = 0
+
+    [[column]]
+    name = "amount"
+    range = [0, 1e6]
+
+    [[column]]
+    name = "share"
+    range = [-100, 100]
+
+    [[column]]
+    name = "kind"
+    categories = ["u", "v", "w"]
+"#;
+
+fn uniform(random: &mut Replay) -> f64 {
+    (random.next_word() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// Amounts of a few thousand in a range of a million, shares around 3 in ±100: nearly one point of the ball.
+fn table(rows: usize, seed: u64) -> (Encoding, Label, Table) {
+    let schema = Schema::parse(SCHEMA).unwrap();
+    let encoding = Encoding::of(&schema);
+    let mut random = Replay::from_seed(seed);
+    let (mut features, mut targets) = (Vec::new(), Vec::new());
+    for _ in 0..rows {
+        let (a, b, kind) = (uniform(&mut random), uniform(&mut random), random.next_word() % 3);
+        features.extend([a * 5e3 / 5e5 - 1.0, (3.0 + b) / 100.0]);
+        features.extend((0..3).map(|k| f64::from(u8::from(kind == k))));
+        let odds = 6.0 * (a - 0.5) - 3.0 * (b - 0.5) + kind as f64 - 1.0;
+        targets.push(if uniform(&mut random) < 1.0 / (1.0 + (-odds).exp()) { 1.0 } else { -1.0 });
+    }
+    (encoding, schema.label().clone(), Table { features, columns: 5, targets, rows })
+}
+
+fn trained(settings: Settings, budget: (f64, f64), rows: usize) -> PrivateModel {
+    let (encoding, label, table) = table(rows, 1);
+    let budget = Budget::new(budget.0, budget.1).unwrap();
+    Training { settings, encoding, label: Some(label), budget }.fit(table).unwrap()
+}
+
+fn auc(model: &PrivateModel) -> f64 {
+    let (_, _, test) = table(4000, 2);
+    measure::auc(&model.predictor.scores(&test), &test.positive()).unwrap()
+}
+
+/// With ranges a hundred times too wide a model by ranges is lost, and one by ranks is not. (Seeds of the tables are fixed; the noise
+/// would have to be twenty standard deviations off.)
+#[test]
+fn wide_ranges_do_not_ruin_a_model() {
+    let wide = Settings { representation: Some(RepresentationKind::Ranges), ..Settings::default() };
+    let (by_ranges, by_ranks) =
+        (trained(wide, (1.0, 1e-6), 4000), trained(Settings::default(), (1.0, 1e-6), 4000));
+    assert!(by_ranks.predictor.representation.is_some(), "auto takes ranks");
+    assert!(auc(&by_ranks) > 0.80, "{}", auc(&by_ranks));
+    assert!(auc(&by_ranges) < 0.75, "{}", auc(&by_ranges));
+}
+
+#[test]
+fn certificates_account_for_the_first_release() {
+    for (algorithm, max_records, delta) in [
+        (Some(PlanKind::Moments), None, 1e-6),
+        (Some(PlanKind::NoisyGd), None, 1e-6),
+        (Some(PlanKind::NoisyGd), Some(900), 1e-6),
+        (Some(PlanKind::Moments), Some(700), 1e-6),
+        (Some(PlanKind::Moments), None, 0.0),
+        (Some(PlanKind::Moments), Some(700), 0.0),
+        (None, None, 1e-6),
+    ] {
+        let model = trained(Settings { max_records, ..ranks(algorithm) }, (1.0, delta), 800);
+        let verdict = verify(&model);
+        assert!(
+            verdict.holds(),
+            "{algorithm:?} {max_records:?} {delta}: {:?}",
+            verdict.failures().collect::<Vec<_>>()
+        );
+        assert_eq!(PrivateModel::from_json(&model.to_json().unwrap()).unwrap(), model);
+        let tampered = |change: &dyn Fn(&mut PrivateModel)| {
+            let mut model = model.clone();
+            change(&mut model);
+            assert!(!verify(&model).holds());
+        };
+        let knots = |change: &dyn Fn(&mut pairdp_certificate::StageNoise)| {
+            tampered(&|model| {
+                let pairdp_certificate::Stage::Knots { noise, .. } = &mut model.certificate.stages[0];
+                change(noise);
+            });
+        };
+        knots(&|noise| noise.sigma *= 0.99);
+        knots(&|noise| noise.ratio *= 1.1);
+        knots(&|noise| noise.sensitivity *= 0.99);
+        knots(&|noise| noise.error *= 0.5);
+        knots(&|noise| noise.lattice_bits -= 1);
+        tampered(&|model| model.certificate.stages.clear());
+        tampered(&|model| model.predictor.representation.as_mut().unwrap().noise *= 0.5);
+        tampered(&|model| model.predictor.representation.as_mut().unwrap().records += 1e3);
+        tampered(&|model| model.certificate.sampler_delta *= 0.5);
+        tampered(&|model| {
+            let pairdp_certificate::Stage::Knots { numbers, categories, .. } =
+                &mut model.certificate.stages[0];
+            (*numbers, *categories) = (1, 2);
+        });
+    }
+}
+
+/// Tables of one size get one plan and one noise; only what is released decides the map.
+#[test]
+fn the_plan_is_blind() {
+    let one = trained(Settings::default(), (1.0, 1e-6), 3000);
+    let (encoding, label, mut table) = table(3000, 9);
+    table.features.fill(0.0);
+    table.targets.fill(1.0);
+    let budget = Budget::new(1.0, 1e-6).unwrap();
+    let other =
+        Training { settings: Settings::default(), encoding, label: Some(label), budget }.fit(table).unwrap();
+    assert_eq!((one.training, &one.because), (other.training, &other.because));
+    assert_eq!(one.certificate.stages, other.certificate.stages);
+    assert_eq!(one.certificate.problem, other.certificate.problem);
+    assert!(verify(&other).holds(), "one class, constant columns");
+}
+
+#[test]
+fn rows_stay_in_the_unit_ball_whatever_was_released() {
+    let model = trained(Settings::default(), (1.0, 1e-6), 500);
+    let (_, _, rows) = table(200, 3);
+    for weight in [0.0, -1e9, 1e12, 1e-300] {
+        let mut absurd = model.predictor.clone();
+        absurd.representation.as_mut().unwrap().weights.iter_mut().for_each(|value| *value = weight);
+        absurd.each_row(&rows, |row| {
+            let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+            assert!(norm <= model.certificate.problem.feature_bound && norm.is_finite(), "{weight}: {norm}");
+        });
+    }
+}
+
+#[test]
+fn what_has_no_proof_is_refused() {
+    let budget = Budget::new(1.0, 1e-6).unwrap();
+    for algorithm in PlanKind::ALL {
+        let prepared = ranks(Some(algorithm)).prepare(500, &Encoding::unscaled(3), budget);
+        let proved = matches!(algorithm, PlanKind::NoisyGd | PlanKind::Moments);
+        assert_eq!(prepared.is_ok(), proved, "{algorithm:?}");
+    }
+    for share in [-0.1, 0.0, 1.0, f64::NAN] {
+        let settings = Settings { representation_share: Some(share), ..ranks(Some(PlanKind::Moments)) };
+        assert!(settings.prepare(500, &Encoding::unscaled(2), budget).is_err(), "{share}");
+    }
+    for momentum in [-0.1, 1.0, f64::NAN] {
+        let settings = Settings { momentum: Some(momentum), ..ranks(Some(PlanKind::NoisyGd)) };
+        assert!(settings.prepare(500, &Encoding::unscaled(2), budget).is_err(), "{momentum}");
+    }
+}
+
+/// Doubling a column together with its range changes nothing, to the last bit.
+#[test]
+fn units_do_not_matter() {
+    let budget = Budget::new(1.0, 1e-6).unwrap();
+    let run = |unit: f64| {
+        let encoding = Encoding::of_ranges([[0.0, 64.0 * unit], [-8.0 * unit, 8.0 * unit]]).unwrap();
+        let cells: Vec<f64> =
+            (0..400).flat_map(|i| [f64::from(i % 50) * unit, f64::from(i % 7) * unit]).collect();
+        let table = encoding.encode_matrix(&cells, 2).unwrap();
+        let targets = (0..400).map(|i| if i % 50 > 20 { 1.0 } else { -1.0 }).collect();
+        let training = Training { settings: Settings::default(), encoding, label: None, budget };
+        let checkpointer = &mut Checkpointer::none();
+        let rows = || Ok::<_, LearnError>(Table { targets, ..table }.into());
+        let run = training.open(&mut pairdp_accountant::Unbooked, checkpointer, rows).unwrap();
+        run.rehearse(5, checkpointer).unwrap()
+    };
+    assert_eq!(run(1.0), run(2.0));
+}
+
+#[test]
+fn regression_and_classification_learn_by_ranks() {
+    let classifier =
+        trained(Settings { task: Task::Classification, ..Settings::default() }, (1.0, 1e-6), 4000);
+    assert!(classifier.predictor.representation.is_some() && auc(&classifier) > 0.8, "{}", auc(&classifier));
+    let (_, _, test) = table(4000, 2);
+    let right =
+        classifier.predictor.scores(&test).iter().zip(&test.targets).filter(|(s, y)| **s * **y > 0.0).count();
+    assert!(right > 2700, "{right} of 4000");
+}

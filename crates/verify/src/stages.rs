@@ -1,0 +1,98 @@
+//! What was released before training: `proofs/representation.md`.
+//!
+//! The map of rows is not in the file: it follows from the released weights wherever it is needed, so there is nothing to compare.
+//! What has to hold is the noise, and that later releases are about rows of the ball that the problem states, whatever the map.
+
+use crate::facts::Facts;
+use crate::relations::{TOLERANCE, UNIT, close, covers, larger, require};
+use pairdp_certificate::{Encoding, Noise, Released, Representation, Stage};
+
+/// Knots of a column of numbers: 33 equally far apart, and six halvings towards −1, from both sides towards 0, and towards 1.
+const KNOTS: usize = 33 + 4 * 6;
+/// How weights are read.
+const READING: &str = "ranks/1";
+/// Of a category's place.
+const CATEGORY_WEIGHT: f64 = 0.5;
+/// A number becomes its rank, or where that gives no more columns than these, five functions of it.
+const MOST_COLUMNS: usize = 600;
+const FUNCTIONS: usize = 5;
+
+pub(crate) const RELATION: &str = "weights of knots, if there are any: of every column, Δ = √(2·numbers + ½·categories + 1) (ℓ1 for Laplace noise), σ = (Δ + 2τ)/(m − rounding)";
+
+/// Columns of numbers, columns of categories, and entries of the latter.
+fn columns(encoding: &Encoding) -> (usize, usize, usize) {
+    let categories = encoding.columns.iter().filter(|column| column.categories.is_some());
+    let (count, entries) =
+        categories.fold((0, 0), |(count, entries), column| (count + 1, entries + column.width()));
+    (encoding.columns.len() - count, count, entries)
+}
+
+/// Columns of the rows that a map makes.
+pub(crate) fn mapped(encoding: &Encoding) -> usize {
+    let (numbers, _, entries) = columns(encoding);
+    let curves = numbers.saturating_mul(FUNCTIONS).saturating_add(entries);
+    if curves <= MOST_COLUMNS { curves } else { numbers + entries }
+}
+
+pub(crate) fn check(facts: &Facts) -> Result<(), String> {
+    let predictor = &facts.document.predictor;
+    let planned = facts.document.training.representation;
+    let (stage, released) = match (facts.certificate.stages.as_slice(), &predictor.representation) {
+        ([], None) => {
+            return require(planned.is_none(), || "the plan has a stage that was not certified".into());
+        }
+        ([stage], Some(released)) => (stage, released),
+        _ => return Err("a stage and what it released come together".into()),
+    };
+    let Stage::Knots { numbers, categories, coordinates, counts_records, noise } = *stage;
+    let (own_numbers, own_categories, entries) = columns(&predictor.encoding);
+    let secret = facts.certificate.is_secret_size();
+    let expected =
+        own_numbers.saturating_mul(KNOTS).saturating_add(entries).saturating_add(1 + usize::from(secret));
+    let agree = (numbers, categories, coordinates) == (own_numbers, own_categories, expected)
+        && counts_records == secret
+        && planned.is_some_and(|plan| {
+            (plan.numbers, plan.categories, plan.coordinates) == (numbers, categories, coordinates)
+        });
+    require(agree, || {
+        format!("{numbers} and {categories} columns, {coordinates} weights do not fit the encoding")
+    })?;
+    let proved = matches!(facts.certificate.released, Released::Gradients { .. } | Released::Moments { .. })
+        && facts.noise != Noise::Euclidean;
+    require(proved, || "no proof for such a stage".into())?;
+    // ‖h − h′‖² ≤ 2v² a column, 1 for the label; in ℓ1 2v and 1. A secret number of records has the weight √S.
+    let (n, p) = (facts.n(), coordinates as f64);
+    let squares = numbers as f64 + CATEGORY_WEIGHT.powi(2) * categories as f64;
+    let half = numbers as f64 + CATEGORY_WEIGHT * categories as f64;
+    let (moved, norm) = match facts.noise {
+        Noise::Laplace => (larger(2.0 * half, half + squares.sqrt()) + 1.0, p.sqrt()),
+        Noise::Gaussian | Noise::Euclidean => ((2.0 * squares + 1.0).sqrt(), 1.0),
+    };
+    covers("Δ", noise.sensitivity, moved, TOLERANCE)?;
+    covers("τ", noise.error, n * UNIT * (p + 1.0).sqrt(), TOLERANCE)?;
+    let distance = noise.sensitivity + 2.0 * norm * noise.error;
+    let reach = n * larger(1.0, if secret { squares.sqrt() } else { 0.0 }) * noise.ratio / distance;
+    let bits = |factor: f64| (16..=30_u32).rev().find(|bits| reach * factor <= f64::from(46 - bits).exp2());
+    require([bits(1.0 + 1e-9), bits(1.0 - 1e-9)].contains(&Some(noise.lattice_bits)), || {
+        format!("{} bits for sums up to {reach:e} σ", noise.lattice_bits)
+    })?;
+    let rounding = norm * p.sqrt() * (1.0 + 2.0_f64.powi(-7)) * (-f64::from(noise.lattice_bits)).exp2();
+    covers("σ", noise.sigma, distance / (noise.ratio - rounding), TOLERANCE)?;
+    reading(facts, released, noise.sigma, coordinates)
+}
+
+/// What the model says of its own weights.
+fn reading(facts: &Facts, released: &Representation, sigma: f64, coordinates: usize) -> Result<(), String> {
+    let whole =
+        released.weights.len() == coordinates && released.weights.iter().all(|weight| weight.is_finite());
+    require(whole, || format!("{} weights of {coordinates}", released.weights.len()))?;
+    require(released.reading == READING, || format!("`{}` is not `{READING}`", released.reading))?;
+    let deviation = sigma * if facts.noise == Noise::Laplace { 2.0_f64.sqrt() } else { 1.0 };
+    close("the noise of weights", released.noise, deviation, TOLERANCE)?;
+    let possible = if facts.certificate.is_secret_size() {
+        released.records >= 1.0 && released.records <= facts.n()
+    } else {
+        released.records.to_bits() == facts.n().to_bits()
+    };
+    require(possible, || format!("weights of {} records", released.records))
+}
