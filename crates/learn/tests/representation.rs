@@ -119,7 +119,9 @@ fn certificates_account_for_the_first_release() {
         tampered(&|model| model.certificate.stages.clear());
         tampered(&|model| model.predictor.representation.as_mut().unwrap().noise *= 0.5);
         tampered(&|model| model.predictor.representation.as_mut().unwrap().records += 1e3);
-        tampered(&|model| model.certificate.sampler_delta *= 0.5);
+        if delta > 0.0 {
+            tampered(&|model| model.certificate.sampler_delta *= 0.5);
+        }
         tampered(&|model| {
             let pairdp_certificate::Stage::Knots { numbers, categories, .. } =
                 &mut model.certificate.stages[0];
