@@ -123,6 +123,22 @@ impl Predictor {
         }
     }
 
+    /// Refuses what cannot be written for other programs.
+    ///
+    /// # Errors
+    /// [`ModelError::NotExported`] for models by ranks.
+    pub fn exported(&self) -> Result<&Self, ModelError> {
+        if self.representation.is_some() { Err(ModelError::NotExported) } else { Ok(self) }
+    }
+
+    /// A name for each entry of that vector.
+    pub fn feature_names(&self) -> Vec<String> {
+        match &self.representation {
+            Some(_) => Map::names(&self.encoding),
+            None => self.encoding.feature_names(),
+        }
+    }
+
     /// Every row of an encoded table as training saw it: mapped, scaled down, with the constant.
     pub fn each_row(&self, table: &Table, mut take: impl FnMut(&[f64])) {
         let layout = representation::layout(&self.encoding);
@@ -202,6 +218,9 @@ pub enum ModelError {
     /// The encoding is not one.
     #[error("{0}")]
     Encoding(String),
+    /// What other programs cannot do to a row yet.
+    #[error("a model by ranks cannot be exported yet")]
+    NotExported,
     /// A number of the model is not finite, or a bound not positive.
     #[error("the model holds a number that is not finite")]
     NotFinite,
@@ -214,6 +233,7 @@ impl Hint for ModelError {
 
     fn hint(&self) -> Option<String> {
         match self {
+            Self::NotExported => Some("score rows with `pairdp predict`, or in Python".into()),
             Self::Json(_) => Some("give a file that `pairdp train` wrote".into()),
             Self::Format { .. } => Some("another version of pairdp may read it".into()),
             Self::Shape { .. } | Self::NotFinite | Self::Encoding(_) => {

@@ -74,9 +74,8 @@ fn auc(model: &PrivateModel) -> f64 {
 #[test]
 fn wide_ranges_do_not_ruin_a_model() {
     let wide = Settings { representation: Some(RepresentationKind::Ranges), ..Settings::default() };
-    let (by_ranges, by_ranks) =
-        (trained(wide, (1.0, 1e-6), 4000), trained(Settings::default(), (1.0, 1e-6), 4000));
-    assert!(by_ranks.predictor.representation.is_some(), "auto takes ranks");
+    let (by_ranges, by_ranks) = (trained(wide, (1.0, 1e-6), 4000), trained(ranks(None), (1.0, 1e-6), 4000));
+    assert!(by_ranks.predictor.representation.is_some());
     assert!(auc(&by_ranks) > 0.80, "{}", auc(&by_ranks));
     assert!(auc(&by_ranges) < 0.75, "{}", auc(&by_ranges));
 }
@@ -133,13 +132,12 @@ fn certificates_account_for_the_first_release() {
 /// Tables of one size get one plan and one noise; only what is released decides the map.
 #[test]
 fn the_plan_is_blind() {
-    let one = trained(Settings::default(), (1.0, 1e-6), 3000);
+    let one = trained(ranks(None), (1.0, 1e-6), 3000);
     let (encoding, label, mut table) = table(3000, 9);
     table.features.fill(0.0);
     table.targets.fill(1.0);
     let budget = Budget::new(1.0, 1e-6).unwrap();
-    let other =
-        Training { settings: Settings::default(), encoding, label: Some(label), budget }.fit(table).unwrap();
+    let other = Training { settings: ranks(None), encoding, label: Some(label), budget }.fit(table).unwrap();
     assert_eq!((one.training, &one.because), (other.training, &other.because));
     assert_eq!(one.certificate.stages, other.certificate.stages);
     assert_eq!(one.certificate.problem, other.certificate.problem);
@@ -148,7 +146,7 @@ fn the_plan_is_blind() {
 
 #[test]
 fn rows_stay_in_the_unit_ball_whatever_was_released() {
-    let model = trained(Settings::default(), (1.0, 1e-6), 500);
+    let model = trained(ranks(None), (1.0, 1e-6), 500);
     let (_, _, rows) = table(200, 3);
     for weight in [0.0, -1e9, 1e12, 1e-300] {
         let mut absurd = model.predictor.clone();
@@ -188,7 +186,7 @@ fn units_do_not_matter() {
             (0..400).flat_map(|i| [f64::from(i % 50) * unit, f64::from(i % 7) * unit]).collect();
         let table = encoding.encode_matrix(&cells, 2).unwrap();
         let targets = (0..400).map(|i| if i % 50 > 20 { 1.0 } else { -1.0 }).collect();
-        let training = Training { settings: Settings::default(), encoding, label: None, budget };
+        let training = Training { settings: ranks(None), encoding, label: None, budget };
         let checkpointer = &mut Checkpointer::none();
         let rows = || Ok::<_, LearnError>(Table { targets, ..table }.into());
         let run = training.open(&mut pairdp_accountant::Unbooked, checkpointer, rows).unwrap();
@@ -199,8 +197,7 @@ fn units_do_not_matter() {
 
 #[test]
 fn regression_and_classification_learn_by_ranks() {
-    let classifier =
-        trained(Settings { task: Task::Classification, ..Settings::default() }, (1.0, 1e-6), 4000);
+    let classifier = trained(Settings { task: Task::Classification, ..ranks(None) }, (1.0, 1e-6), 4000);
     assert!(classifier.predictor.representation.is_some() && auc(&classifier) > 0.8, "{}", auc(&classifier));
     let (_, _, test) = table(4000, 2);
     let right =

@@ -9,7 +9,7 @@ use pairdp_learn::baseline::{self, Baseline};
 use pairdp_learn::{
     BaselineModel, Checkpointer, Predictor, PrivateModel, Settings, Training, certified_event, explain,
 };
-use pairdp_pairwise::{clip_row, measure};
+use pairdp_pairwise::measure;
 use pairdp_units::Budget;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -144,7 +144,7 @@ pub(crate) fn embed_rows<'py>(
     PyArray1::from_vec(py, py.detach(|| predictor.embed(&table))).reshape([n, d])
 }
 
-/// Every row as the model sees it: mapped by its ranges, and scaled down to its bound.
+/// Every row as the model sees it: mapped by its ranges or ranks, and scaled down to its bound.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn encode_rows<'py>(
@@ -153,16 +153,17 @@ pub(crate) fn encode_rows<'py>(
     rows: PyReadonlyArray2<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let predictor = read_predictor(model)?;
-    let mut table = encode(&predictor.encoding, &rows)?;
-    let (n, d) = (table.rows, table.columns);
-    table.features.chunks_exact_mut(d).for_each(|row| clip_row(row, predictor.feature_bound));
-    PyArray1::from_vec(py, table.features).reshape([n, d])
+    let table = encode(&predictor.encoding, &rows)?;
+    let (n, d) = (table.rows, predictor.features());
+    let mut encoded = Vec::with_capacity(n * d);
+    predictor.each_row(&table, |row| encoded.extend_from_slice(&row[..d]));
+    PyArray1::from_vec(py, encoded).reshape([n, d])
 }
 
 /// The model as an ONNX file.
 #[pyfunction]
 pub(crate) fn to_onnx<'py>(py: Python<'py>, model: &str) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &read_predictor(model)?.to_onnx()))
+    Ok(PyBytes::new(py, &read_predictor(model)?.exported().map_err(refused)?.to_onnx()))
 }
 
 pub(crate) fn read_settings(text: &str) -> PyResult<Settings> {

@@ -55,7 +55,7 @@ pub(crate) struct Tuning {
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     pub(crate) radius: Option<f64>,
     /// How columns become numbers to learn from: by the schema's ranges, or by ranks, from a first release of where columns lie
-    /// (noisy-gd and moments) [default: ranks with --algorithm auto, but for metrics; otherwise ranges]
+    /// (noisy-gd and moments). Where ranges are wide, ranks are much better [default: ranges]
     #[arg(long, value_name = "HOW", value_parser = named::<RepresentationKind>(&["ranges", "ranks"]))]
     pub(crate) representation: Option<RepresentationKind>,
     /// The share of the budget for where columns lie [default: 0.2]

@@ -16,6 +16,7 @@ pub(crate) fn run(arguments: &Export, printer: &Printer) -> Result<ExitCode, Fai
     let reads = Taken::none().and(&arguments.model, Role::Model);
     let out = path.map(|path| Output::new(&path, kind, Force::Never, &reads)).transpose()?;
     let predictor = files::read_predictor(&arguments.model)?;
+    predictor.exported().map_err(|error| Failure::about(&arguments.model, &error))?;
     let bytes = match arguments.to {
         ExportFormat::Onnx => predictor.to_onnx(),
         ExportFormat::Json => format!("{:#}\n", plain(&predictor)).into_bytes(),
@@ -33,7 +34,7 @@ pub(crate) fn run(arguments: &Export, printer: &Printer) -> Result<ExitCode, Fai
 
 /// What a program needs to score rows, with a name beside each weight.
 fn plain(predictor: &Predictor) -> Value {
-    let features = predictor.encoding.feature_names();
+    let features = predictor.feature_names();
     let weights = match predictor.task {
         Task::Metric => {
             let rows: Vec<&[f64]> = predictor.parameters.chunks_exact(features.len()).collect();

@@ -67,7 +67,7 @@ fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Fail
 }
 
 fn parameters(model: &PrivateModel) -> String {
-    let names = model.predictor.encoding.feature_names();
+    let names = model.predictor.feature_names();
     let weights = &model.predictor.parameters;
     let metric = model.predictor.task == Task::Metric;
     let mut rows: Vec<(String, f64)> = if metric {

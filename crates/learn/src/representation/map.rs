@@ -2,8 +2,8 @@
 
 use super::Representation;
 use super::reading::read;
-use super::shapes::{GRID, grid};
-use pairdp_data::Table;
+use super::shapes::GRID;
+use pairdp_data::{Encoding, Kind, Table};
 use pairdp_pairwise::clip_row;
 use pairdp_pairwise::knots::{Block, CATEGORY_WEIGHT, KNOTS, Layout};
 use pairdp_units::directed::{larger, smaller};
@@ -117,6 +117,22 @@ impl Map {
         Self { columns, width: Self::width_of(layout), length }
     }
 
+    /// A name for each column of the rows that it makes.
+    pub(crate) fn names(encoding: &Encoding) -> Vec<String> {
+        let basis = Basis::of(&super::layout(encoding));
+        let of_number = |name: &str| -> Vec<String> {
+            let functions = ["rank", "rank²", "rank³", "upper tail", "lower tail"];
+            functions[..basis.width()].iter().map(|function| format!("{name} {function}")).collect()
+        };
+        let mut of_categories = encoding.feature_names().into_iter();
+        let mut names = Vec::new();
+        for column in encoding.columns() {
+            let own: Vec<String> = of_categories.by_ref().take(column.width()).collect();
+            names.extend(if matches!(column.kind, Kind::Range(_)) { of_number(&column.name) } else { own });
+        }
+        names
+    }
+
     /// Puts the images of its rows, of length at most `bound`, in place of a table's.
     pub(crate) fn apply_to(&self, table: &mut Table, bound: f64) {
         const TOGETHER: usize = 512;
@@ -221,23 +237,4 @@ fn moments(basis: Basis, cumulative: &[f64], floor: f64) -> (Vec<f64>, f64) {
     add(cumulative[GRID - 1], 1.0 - cumulative[GRID - 1]);
     let spread = first.iter().zip(&second).map(|(mean, square)| larger(square - mean * mean, 0.0)).sum();
     (first, spread)
-}
-
-impl Map {
-    /// Released quantiles of every column of numbers, as places in [−1, 1]; none for categories.
-    pub(crate) fn quantiles(&self, at: &[f64]) -> Vec<Option<Vec<f64>>> {
-        let quantile = |cumulative: &[f64], share: f64| {
-            let right = cumulative.partition_point(|value| *value < share).clamp(1, GRID - 1);
-            let (low, high) = (cumulative[right - 1], cumulative[right]);
-            let part = if high > low { within((share - low) / (high - low), 0.0, 1.0) } else { 0.0 };
-            grid(right - 1) + part * (grid(right) - grid(right - 1))
-        };
-        let of = |column: &Column| match column {
-            Column::Number { cumulative, .. } => {
-                Some(at.iter().map(|share| quantile(cumulative, *share)).collect())
-            }
-            Column::Category { .. } => None,
-        };
-        self.columns.iter().map(of).collect()
-    }
 }
