@@ -1,10 +1,10 @@
 //! Reading whole files.
 
 use crate::failure::Failure;
-use pairdp_certificate::ModelDocument;
 use pairdp_data::DataError;
 use pairdp_learn::{BaselineModel, Predictor, PrivateModel};
 use pairdp_units::Hint;
+use pairdp_verify::ModelDocument;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::Read as _;

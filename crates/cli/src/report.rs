@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use html::{escape, page, paragraph, section, table};
 use pairdp_data::Kind;
 use pairdp_learn::{Certificate, PrivateModel, Released};
-use pairdp_verify::Verdict;
+use pairdp_verify::{ModelDocument, Patience, Verdict, verify_with};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -27,7 +27,8 @@ pub(crate) fn render(
 ) -> Result<String, Failure> {
     let certificate = &model.certificate;
     let document = model.to_json().map_err(|error| Failure::about(path, &error))?;
-    let verdict = pairdp_verify::verify(&document).map_err(|error| Failure::about(path, &error))?;
+    let document = ModelDocument::from_json(&document).map_err(|error| Failure::about(path, &error))?;
+    let verdict = verify_with(&document, Patience::LONG);
     let name = path.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy());
     let title = format!("Privacy report of {name}");
     let mut body = format!(

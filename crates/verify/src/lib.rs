@@ -36,12 +36,13 @@ mod samples;
 mod stages;
 mod work;
 
+pub use pairdp_certificate::{DocumentError, ModelDocument};
 pub use relations::{Check, Verdict};
 pub use samples::most_kept_pairs;
 pub use work::Patience;
 
 use facts::Facts;
-use pairdp_certificate::{DocumentError, ModelDocument, Released};
+use pairdp_certificate::Released;
 
 /// Recomputes the certificate in a model file's text; see the crate's description.
 ///

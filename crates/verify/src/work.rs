@@ -17,6 +17,9 @@ pub struct Patience {
 }
 
 impl Patience {
+    /// As long as it takes for the longest path that training follows: for models of one's own.
+    pub const LONG: Self = Self { steps: 600.0 * A_SECOND };
+
     /// About so many seconds.
     pub fn of_seconds(seconds: f64) -> Self {
         Self { steps: seconds * A_SECOND }
