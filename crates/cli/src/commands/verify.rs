@@ -2,7 +2,8 @@ use crate::args::Verify;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
-use pairdp_learn::{Verdict, verify};
+use pairdp_learn::{Certificate, Verdict, verify};
+use pairdp_units::shown;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -15,17 +16,17 @@ pub(crate) fn run(arguments: &Verify, printer: &Printer) -> Result<ExitCode, Fai
     let _ = if verdict.holds() {
         write!(
             text,
-            "yes: from its public facts this model is (ε = {}, δ = {:e})-differentially private\n\
+            "yes: from its public facts this model is (ε = {}, δ = {})-differentially private\n\
              for {}",
-            claim.epsilon,
-            claim.delta,
+            shown::up(claim.epsilon),
+            shown::up(claim.delta),
             model.certificate.protects(),
         )
     } else {
         let names: Vec<&str> = verdict.failures().map(|check| check.name).collect();
-        write!(text, "no: the certificate contradicts itself ({})", names.join(", "))
+        write!(text, "no: the certificate does not prove what it claims; what fails: {}", names.join(", "))
     };
-    printer.result(&text, &object(&verdict));
+    printer.result(&text, &object(&verdict, &model.certificate));
     Ok(if verdict.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -41,7 +42,8 @@ fn table(verdict: &Verdict) -> String {
     text
 }
 
-fn object(verdict: &Verdict) -> Value {
+/// What is claimed belongs to the answer: "holds" alone does not say what, and for whom.
+fn object(verdict: &Verdict, certificate: &Certificate) -> Value {
     let checks: Vec<Value> = verdict
         .checks
         .iter()
@@ -50,5 +52,9 @@ fn object(verdict: &Verdict) -> Value {
             json!({ "name": check.name, "relation": check.relation, "holds": holds, "failure": check.failure })
         })
         .collect();
-    json!({ "holds": verdict.holds(), "checks": checks })
+    let claim = &certificate.claim;
+    json!({
+        "holds": verdict.holds(), "epsilon": claim.epsilon, "delta": claim.delta, "adjacency": claim.adjacency,
+        "protects": certificate.protects(), "checks": checks,
+    })
 }
