@@ -52,6 +52,7 @@ pub use mechanism::{Gradients, Loudness, Mechanism, Moments, Online, Output, Pha
 pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
 pub use order::{Order, Shuffle};
 pub use plan::{Average, Plan, PlanKind, Tighten};
+pub use ranges::exact_counts;
 pub use rehearsal::rehearse;
 pub use settings::{Calibration, DomainKind, LossKind, Prepared, Risk, Settings};
 pub use train::{Trained, run, train, train_with};

@@ -52,6 +52,15 @@ pub(crate) fn tighten<S: Source>(
     Ok(encoding.with_ranges(&found))
 }
 
+/// The counts of a table whose columns range from −1 to 1, without noise. Not for private records: an auditor compares made-up
+/// tables by them.
+pub fn exact_counts(cells: &[f64], columns: usize) -> Vec<f64> {
+    let range = [-1.0, 1.0];
+    let features = cells.iter().map(|x| encoded(range, *x)).collect();
+    let places: Vec<(usize, [f64; 2])> = (0..columns).map(|column| (column, range)).collect();
+    counted(&Table { features, columns, targets: Vec::new(), rows: cells.len() / columns }, &places)
+}
+
 /// How many records are in each bin of each column.
 fn counted(table: &Table, columns: &[(usize, [f64; 2])]) -> Vec<f64> {
     let mut counts = vec![0.0; columns.len() * BINS];
