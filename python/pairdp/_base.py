@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -17,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _copies, _core
+from . import _copies, _core, _places
 from ._cells import labels_of, readable, rows_of
 from .exceptions import PrivacyBudgetError
 
@@ -161,6 +162,15 @@ def label_text(label: Any) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)
 
 
+def _as_compared(label: Any) -> str | float:
+    """Return a label so that two are the same if, and only if, they are the same to whoever looks for them in ``y``."""
+    label = label.item() if isinstance(label, np.generic) else label
+    if isinstance(label, (bool, int, float)) and math.isfinite(label):
+        # 1, 1.0 and True are found in the same places.
+        return int(label) if label == int(label) else float(label)
+    return label if isinstance(label, str) else repr(label)
+
+
 def label_values(texts: Sequence[str]) -> list[Any]:
     """Return labels of a model file: numbers or truth values if all of them are, else text."""
     if set(texts) == {"false", "true"}:
@@ -207,15 +217,23 @@ class Estimator(BaseEstimator):
         self._accept(self._named(text))
         return self
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the model file, as the ``pairdp`` command reads it.
 
         Parameters
         ----------
         path : path-like
+        force : bool, default False
+            Replace a model that is there already; what it cost stays spent. Nothing else is ever replaced: no ledger, key,
+            schema, table or other file.
+
+        Raises
+        ------
+        FileExistsError
+            For a file that is not replaced.
         """
         check_is_fitted(self, "model_")
-        Path(path).write_text(self.model_, encoding="utf-8", newline="\n")
+        _places.write_model(path, self.model_, paid=self._certified(), force=force)
 
     def to_onnx(self, path: str | PathLike[str]) -> None:
         """Write the model for ONNX runtimes.
@@ -226,9 +244,15 @@ class Estimator(BaseEstimator):
         Parameters
         ----------
         path : path-like
+            An earlier export is replaced, and nothing else.
+
+        Raises
+        ------
+        FileExistsError
+            For a file that is not replaced.
         """
         check_is_fitted(self, "model_")
-        Path(path).write_bytes(_core.to_onnx(self.model_))
+        _places.write_onnx(path, _core.to_onnx(self.model_))
 
     @classmethod
     def load(cls, path: str | PathLike[str], **parameters: Any) -> Self:
@@ -473,7 +497,9 @@ class PrivateEstimator(Estimator):
         for name in ("classes", "positive_label", "target_bounds"):
             value = getattr(self, name, None)
             if value is not None:
-                schema[name] = [label_text(entry) for entry in np.ravel(np.asarray(value)).tolist()]
+                # One by one: in an array with text in it numbers would be text, and 1 and "1" refuse different tables.
+                entries = value if isinstance(value, (list, tuple)) else np.ravel(np.asarray(value)).tolist()
+                schema[name] = [_as_compared(entry) for entry in entries]
         return schema
 
     def verify(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -18,11 +19,13 @@ class _Family:
         self.parent = parent
         # The number of a copy that came from another process, where the rest of its family stayed.
         self.arrived_as = arrived_as
+        # The search that the latest copies were made for, how many it has made, and whether it was told what they cost.
+        self.search: object | None = None
         self.copies = 0
+        self.warned = False
         self.fits = 0
         self.epsilon = 0.0
         self.delta = 0.0
-        self.warned = False
 
     def line(self) -> Iterator[_Family]:
         """From here to the first estimator: a search copies its estimator once and fits copies of that copy."""
@@ -57,16 +60,20 @@ def spent_on_copies(estimator: Any) -> tuple[float, float]:
 
 
 def note_copy(origin: Any, copy: Any) -> None:
-    """Number a copy among those of its origin."""
+    """Number a copy among those that one search makes of its origin."""
     family = _families.get(origin)
     if family is None:
         family = _families[origin] = _Family(_family_of(origin))
+    search = _running_search()
+    # Outside of a search, or in a thread that one has started, copies go on where the last ones ended.
+    if search is not None and search is not family.search:
+        family.search, family.copies, family.warned = search, 0, False
     family.copies += 1
     _membership[copy] = family, family.copies
 
 
 def number_of(estimator: Any) -> int:
-    """Return which copy of its origin this is, from 1 on; 0 for an origin."""
+    """Return which copy of a search this is, from 1 on; 0 for an origin."""
     return _membership[estimator][1] if estimator in _membership else 0
 
 
@@ -86,11 +93,12 @@ def note_spent(estimator: Any, epsilon: float, delta: float) -> None:
 
 
 def warn_of_tuning(estimator: Any, epsilon: float, delta: float) -> None:
-    """Say what fitting copy after copy costs: once a search, before its second fit."""
+    """Say what fitting copy after copy costs: once a search, before its second fit, or its first if others went before it."""
     family = _family_of(estimator)
     line = list(family.line()) if family is not None else []
-    # Of copies that other processes fit, each process sees some: the second speaks for all.
-    spent = next((ancestor for ancestor in line if ancestor.fits > 0 or ancestor.arrived_as == 2), None)
+    # The outermost: a search within a search is a part of what the records are asked. Of copies that other processes fit, each
+    # process sees some: the second speaks for all.
+    spent = next((ancestor for ancestor in reversed(line) if ancestor.fits > 0 or ancestor.arrived_as == 2), None)
     if spent is None or spent.warned:
         return
     for ancestor in line:
@@ -111,3 +119,24 @@ def warn_of_tuning(estimator: Any, epsilon: float, delta: float) -> None:
 
 def _family_of(estimator: Any) -> _Family | None:
     return _membership[estimator][0] if estimator in _membership else None
+
+
+# Under this name a search that is running has its token, and takes it along when it ends.
+_TOKEN = "__pairdp_search__"
+
+
+def _running_search() -> object | None:
+    """Return what stands for the outermost call into scikit-learn that is running now, if there is one.
+
+    scikit-learn does not say when a search begins: cross-validation makes copy after copy of one estimator, and the next
+    cross-validation goes on in the same way. All that tells them apart is which call is on the stack.
+    """
+    frame = sys._getframe(1)
+    search = None
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        # `clone` itself is there.
+        if module.startswith("sklearn.") and module != "sklearn.base":
+            search = frame
+        frame = frame.f_back  # type: ignore[assignment]
+    return None if search is None else search.f_locals.setdefault(_TOKEN, object())

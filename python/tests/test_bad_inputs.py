@@ -1,5 +1,11 @@
 """What Python refuses, and in which words: the whole message of each."""
 
+import io
+import json
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pandas
 import pytest
@@ -10,12 +16,16 @@ from pairdp import (
     PrivateMetric,
     PrivateRanker,
     PrivateRegressor,
+    _core,
     accounting,
     audit,
     baseline,
     engines,
     plan,
 )
+from pairdp.engines.__main__ import main
+from pairdp.engines.frames import receive, send
+from pairdp.engines.hold import Kernel
 from pairdp.ledger import Ledger
 
 X = np.linspace(-1, 1, 40).reshape(20, 2)
@@ -74,6 +84,43 @@ def parts(folder, text="age,ill\n40,yes\n50,no\n"):
 
 def partitioned(folder, text="age,ill\n40,yes\n50,no\n", engine="local:2", **changes):
     return PrivateRanker(**{"epsilon": 1.0, "delta": 1e-6} | changes).fit_partitions(*parts(folder, text), engine)
+
+
+KERNEL = (b"K", pickle.dumps(Kernel()))
+
+
+def described(folder, text="age,ill\n40,yes\n50,no\n"):
+    """Return the message that has a table's parts loaded."""
+    data, schema = map(str, parts(folder, text))
+    return b"P", json.dumps(_core.describe_parts(data, schema, '{"task": "ranking"}', 2)[0]).encode()
+
+
+def frames(messages):
+    stream = io.BytesIO()
+    for message in messages:
+        send(stream, *message)
+    return io.BytesIO(stream.getvalue())
+
+
+def refusal(answers):
+    """Raise the first refusal among the answers; silence is none."""
+    while True:
+        tag, body = receive(answers)
+        if tag == b"E":
+            raise ValueError(body.decode())
+
+
+def bridge(*messages):
+    answers = io.BytesIO()
+    main("local:1", frames(messages), answers)
+    refusal(io.BytesIO(answers.getvalue()))
+
+
+def worker(*messages):
+    program = [sys.executable, "-c", "from pairdp.engines.worker import run; run()"]
+    run = subprocess.run(program, input=frames(messages).getvalue(), capture_output=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    refusal(io.BytesIO(run.stdout))
 
 
 def saved(folder, text):
@@ -135,7 +182,7 @@ CASES = {
         "steps must be a whole number of at least 0, not 'many'"
     ),
     'ranker(feature_bound=0.0).fit(X, y)': (
-        'the feature bound must be a finite number above 0, not 0\nhint: sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent'
+        'the feature bound must be between 1e-30 and 1e30, not 0\nhint: sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent'
     ),
     'ranker(ridge=-1.0).fit(X, y)': (
         'the ridge must be a finite number of at least 0, not -1\nhint: sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent'
@@ -410,6 +457,57 @@ CASES = {
     'audit(runs=10, epsilon=0.0, delta=1e-3)': (
         'ε must be a finite number above 0, not 0\nhint: ε = 1 is a common choice; smaller protects more'
     ),
+    'bridge((b"Q", b"P00000SECRET"))': (
+        'parts come first and once, then questions'
+    ),
+    'bridge((b"X", b""))': (
+        'parts come first and once, then questions'
+    ),
+    'bridge(described(folder), described(folder))': (
+        'parts come first and once, then questions'
+    ),
+    'bridge((b"P", b"P00000SECRET"))': (
+        'not a list of parts'
+    ),
+    'bridge((b"P", b"[1]"))': (
+        'not a list of parts'
+    ),
+    'bridge((b"P", b"[]"))': (
+        'there are no parts to compute on'
+    ),
+    'bridge((b"P", b\'["P00000SECRET"]\'))': (
+        'the engine failed: a request or reply cannot be read: driver and workers must be of one version'
+    ),
+    'bridge(described(folder), (b"Q", b"P00000SECRET"))': (
+        'the engine failed: a request or reply cannot be read: driver and workers must be of one version'
+    ),
+    'bridge(described(folder, "age,ill\\n40,yes\\nP00000SECRET,no\\n"))': (
+        'FOLDER/parts/a.csv: column `age`: not a number\nhint: mend the cell, or leave the column out of the schema'
+    ),
+    'worker((b"Q", b"P00000SECRET"))': (
+        'not a message for a worker'
+    ),
+    'worker(described(folder))': (
+        'not a message for a worker'
+    ),
+    'worker(KERNEL, (b"Q", b"P00000SECRET"))': (
+        'not a message for a worker'
+    ),
+    'worker(KERNEL, (b"X", b"P00000SECRET"))': (
+        'not a message for a worker'
+    ),
+    'worker(KERNEL, (b"P", b"P00000SECRET"))': (
+        'not a list of parts'
+    ),
+    'worker(KERNEL, (b"P", b\'["P00000SECRET"]\'))': (
+        'the engine failed: a request or reply cannot be read: driver and workers must be of one version'
+    ),
+    'worker(KERNEL, described(folder), (b"Q", b"P00000SECRET"))': (
+        'the engine failed: a request or reply cannot be read: driver and workers must be of one version'
+    ),
+    'worker(KERNEL, described(folder, "age,ill\\n40,yes\\n50,P00000SECRET\\n"))': (
+        'FOLDER/parts/a.csv: column `ill`: the label is none of the values that the schema lists\nhint: list every value under [label] in the schema: `positive` and `negative`, or `classes`'
+    ),
     'engines.connect("local:2", [])': (
         'there are no parts to compute on'
     ),
@@ -420,7 +518,7 @@ CASES = {
         "ridge must be a number, not 'big'"
     ),
     'ranker(radius=-1.0).fit(X, y)': (
-        'the radius must be a finite number above 0, not -1\nhint: sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent'
+        'the radius must be between 1e-30 and 1e30, not -1\nhint: sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent'
     ),
     'ranker(step_size=0.0, algorithm="noisy-gd").fit(X, y)': (
         'the step size must be a finite number above 0, not 0'
@@ -429,7 +527,7 @@ CASES = {
         'the exponent q must be above 1 and below 2 (for residuals, at most 2), not 3\nhint: sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent'
     ),
     'ranker(options={"max_records": 10}, algorithm="output-gd").fit(X, y)': (
-        'there is no proved sensitivity for tables of secret size under this algorithm\nhint: use `noisy-gd`, which needs none'
+        'there is no proof for output-gd where the number of records is secret\nhint: use the logistic loss and `noisy-gd` or `moments`, or make the number of records public'
     ),
     'plan(100, 2, epsilon=1.0, delta=None)': (
         'no privacy budget (delta missing): set epsilon and delta, for example pairdp.plan(5000, 20, epsilon=1.0, delta=1e-6). Smaller is more private; epsilon about 1 and delta well below 1 / number of records are usual'

@@ -194,12 +194,59 @@ def test_files_of_another_kind_are_refused(cohort, tmp_path):
         PrivateRanker().save(path)
 
 
+def test_issue_18_13_a_model_is_replaced_by_force_only_and_nothing_else_at_all(cohort, tmp_path):
+    X, values = cohort
+    fitted = clone(PRIVATE["ranker"]).fit(X, values > 0)
+    twin = clone(TWINS["ranker"]).fit(X, values > 0)
+    path = tmp_path / "model.json"
+    fitted.save(path)
+    paid = "there is a model already, which cost budget; name another file, or pass force=True"
+    for model in (fitted, twin):
+        with pytest.raises(FileExistsError, match=paid):
+            model.save(path)
+    with pytest.raises(FileExistsError, match="there is a model already; name another file to write"):
+        fitted.to_onnx(path)
+    assert path.read_text() == fitted.model_
+    path.chmod(0o640)
+    clone(PRIVATE["ranker"]).fit(X, values > 0).save(path, force=True)
+    assert path.read_text() != fitted.model_ and path.stat().st_mode & 0o777 == 0o640
+    # A model of another version cost as much.
+    path.write_text('{"format": "pairdp-model/1"}')
+    with pytest.raises(FileExistsError, match="cost budget"):
+        fitted.save(path)
+    # What can be had again is replaced.
+    for _ in range(2):
+        twin.save(tmp_path / "twin.json")
+        fitted.to_onnx(tmp_path / "m.onnx")
+
+    Ledger.create(tmp_path / "c.ledger")
+    schema = "[label]\ncolumn = 'y'\npositive = '1'\nnegative = '0'\n"
+    for name, text, said in (
+        ("t.csv", "a,y\n1,0\n", "it is not"),
+        ("t.schema.toml", schema, "there is a schema already"),
+        ("notes.json", "{}", "it is not"),
+        ("c.ledger", None, "this is a ledger"),
+        ("c.ledger.key", None, "this name belongs to a ledger"),
+        ("c.ledger-journal", None, "this name belongs to a ledger"),
+        ("c.ledger-wal", None, "this name belongs to a ledger"),
+    ):
+        place = tmp_path / name
+        if text is not None:
+            place.write_text(text)
+        before = place.read_bytes() if place.exists() else None
+        for write in (lambda: fitted.save(place, force=True), lambda: twin.save(place), lambda: fitted.to_onnx(place)):
+            with pytest.raises(FileExistsError, match=said):
+                write()
+        assert (place.read_bytes() if place.exists() else None) == before
+    assert not list(tmp_path.glob(".pairdp-draft-*"))
+
+
 def test_labels_survive_a_file(cohort, tmp_path):
     X, values = cohort
     path = tmp_path / "model.json"
     for classes in (("no", "yes"), (0, 1), (-1.5, 2.0), (False, True)):
         fitted = PrivateClassifier(**PUBLIC, classes=classes).fit(X, np.array(classes)[(values > 0).astype(int)])
-        fitted.save(path)
+        fitted.save(path, force=True)
         loaded = PrivateClassifier.load(path)
         np.testing.assert_array_equal(loaded.classes_, classes)
         assert loaded.classes_.dtype == fitted.classes_.dtype

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import pairdp
-from pairdp import PrivacyBudgetError, PrivateMetric, PrivateRanker, PrivateRegressor, baseline
+from pairdp import PrivacyBudgetError, PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, baseline
 from pairdp.ledger import Ledger
 
 X = np.random.default_rng(5).uniform(-1, 1, size=(800, 2))
@@ -70,6 +70,21 @@ def test_secret_numbers_of_records(ledger):
         ledger.fit(clone(estimator).set_params(options=None), "secret", X, y)
     assert ledger.fit(estimator, "secret", X, y).certificate_["claim"]["adjacency"] == "add-remove-one"
     assert ledger.show()["secret"]["committed"] == 1
+
+
+def test_issue_18_04_a_number_and_its_text_are_different_labels(ledger):
+    def schema(label):
+        return PrivateRanker(positive_label=label).table_schema(2)
+
+    # What is found in the same places is the same label.
+    assert schema(1) == schema(1.0) == schema(True) == schema(np.int64(1))
+    assert schema(1) != schema("1") and schema(True) != schema("true")
+    classes = [PrivateClassifier(classes=pair).table_schema(2) for pair in ((0, 1), ("0", "1"), (0, "1"))]
+    assert classes[0] != classes[1] != classes[2] != classes[0]
+    ledger.add("coded", epsilon=1.0, delta=1e-6, records=800, schema=schema(1))
+    with pytest.raises(ValueError, match="another schema"):
+        ledger.fit(ranker(0.1).set_params(positive_label="1"), "coded", X, y)
+    ledger.fit(ranker(0.1).set_params(positive_label=1.0), "coded", X, y)
 
 
 def test_issue_18_04_a_table_is_read_by_its_own_schema_only(ledger):

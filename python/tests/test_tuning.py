@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from pairdp import PrivacyTuningWarning, PrivateMetric, PrivateRanker, baseline, spent_on_copies
+from pairdp import PrivacyTuningWarning, PrivateMetric, PrivateRanker, _copies, baseline, spent_on_copies
 
 X = np.random.default_rng(3).uniform(-1, 1, size=(600, 2))
 y = (X[:, 0] > 0.2).astype(int)
@@ -41,6 +41,31 @@ def test_issue_18_15_a_search_is_warned_once_of_what_its_fits_really_cost():
     assert spent_on_copies(origin)[1] == pytest.approx(20e-6)
 
 
+def test_issue_18_15_every_search_on_one_estimator_is_warned_of_all_that_was_spent():
+    origin = ranker()
+    for before in (1, 3, 6):
+        (said,) = tuning_warnings(lambda: cross_val_score(origin, X, y, cv=3))
+        fits = "the one" if before == 1 else f"the {before}"
+        assert f"this fit and {fits} before it are together private at epsilon = {0.5 * (before + 1):g}," in said
+    assert spent_on_copies(origin)[0] == pytest.approx(4.5)
+    # Outside of a search there is nothing to start anew.
+    assert tuning_warnings(lambda: [clone(origin).fit(X, y) for _ in range(3)]) == []
+
+
+def test_issue_18_15_a_search_within_a_search_is_warned_once_of_the_sum_of_both():
+    origin = ranker()
+    clone(origin).fit(X, y)
+    search = GridSearchCV(origin, {"epsilon": [1.0, 0.25]}, cv=2)
+    (said,) = tuning_warnings(lambda: cross_val_score(search, X, y, cv=3))
+    assert "this fit and the one before it are together private at epsilon = 1.5, delta = 2e-6," in said
+    # The one before, and in each of three folds two folds of both settings and the better one again.
+    fits = spent_on_copies(origin)[1] / 1e-6
+    assert fits == pytest.approx(1 + 3 * (2 * 2 + 1))
+    # The next search begins with what the first one spent.
+    (said,) = tuning_warnings(lambda: cross_val_score(search, X, y, cv=3))
+    assert "this fit and the 16 before it are together private at" in said
+
+
 def test_a_refused_fit_costs_nothing_and_is_not_counted():
     origin = ranker()
     for _ in range(3):
@@ -69,6 +94,22 @@ def test_cross_validation_is_warned_in_other_processes_too():
     said = [tuning_warnings(lambda copy=copy: copy.fit(X, y)) for copy in copies]
     assert [len(one) for one in said] == [0, 1, 0, 0]
     assert "this fit alone is private at epsilon = 0.5, delta = 1e-6," in said[1][0]
+
+
+def test_issue_18_15_every_search_numbers_its_copies_anew(monkeypatch):
+    # The second copy of a search warns in whatever process it is fitted.
+    numbers = []
+    note_copy = _copies.note_copy
+
+    def noted(origin, copy):
+        note_copy(origin, copy)
+        numbers.append(_copies.number_of(copy))
+
+    monkeypatch.setattr(_copies, "note_copy", noted)
+    origin = ranker()
+    for _ in range(2):
+        cross_val_score(origin, X, y, cv=3)
+    assert numbers == [1, 2, 3, 1, 2, 3]
 
 
 def test_a_search_over_a_pipeline_is_warned_once_too():

@@ -60,7 +60,7 @@ pub use event::{Adjacency, Event, Release, Sampling};
 pub use hidden_state::{LastIterate, Output};
 pub use payer::{Payer, Price, Unbooked};
 
-use pairdp_units::{Budget, Hint};
+use pairdp_units::{Budget, Hint, shown};
 
 /// An accounting question without a certified answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -70,13 +70,13 @@ pub enum AccountantError {
     #[error("Gaussian noise cannot give pure ε (δ = 0)")]
     PureGaussian,
     /// A ratio of sensitivity to noise must be a number of at least 0.
-    #[error("a ratio of sensitivity to noise must be at least 0, not {0}")]
+    #[error("a ratio of sensitivity to noise must be at least 0, not {}", shown::as_given(*.0))]
     Ratio(f64),
     /// The root lies outside what f64 can resolve.
     #[error("no noise level was found for {0}")]
     NotBracketed(Budget),
     /// A number of an event is out of range.
-    #[error("`{field}` cannot be {value}")]
+    #[error("`{field}` cannot be {}", shown::as_given(*.value))]
     Invalid {
         /// The field of the event.
         field: &'static str,

@@ -3,7 +3,7 @@ use pairdp_learn::LearnError;
 use pairdp_noise::NoiseError;
 use pairdp_pairwise::{ProblemError, RecordsError};
 use pairdp_stability::StabilityError;
-use pairdp_units::{Hint, UnitError};
+use pairdp_units::{Hint, UnitError, shown};
 
 /// An audit that cannot be done as asked.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum AuditError {
     #[error(transparent)]
     Unit(#[from] UnitError),
     /// A number out of range.
-    #[error("the {what} must be {range}, not {value}")]
+    #[error("the {what} must be {range}, not {}", shown::as_given(*.value))]
     Range {
         /// Which number.
         what: &'static str,

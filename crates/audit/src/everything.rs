@@ -6,7 +6,9 @@
 //! - *gradients, moments, arrivals* come from the curator itself, opened on both tables with the same replayed noise, which cancels
 //!   in the difference of what is released: rows are clipped, capped, rounded and added up as in training;
 //! - *results of descents* come from the descent itself;
-//! - *secret samples* are enumerated, which gives both outputs' laws as mixtures of normals, and δ by integrating their difference.
+//! - *secret samples* are enumerated, which gives both outputs' laws as mixtures of normals, and δ by integrating their difference;
+//!   where a release has more than one coordinate, δ of its part in one direction, which is a bound from below;
+//! - *counts* that find ranges are those of both tables, cut off at the cap.
 //!
 //! Whatever code drives a curator may choose the parameters, so the search does, too. Neighbours are those of the adjacency that
 //! the certificate *names*: a guarantee for whole records has to survive that labels change.
@@ -21,7 +23,7 @@ pub use cases::{Case, cases};
 
 use crate::AuditError;
 use crate::answers::Facts;
-use mixture::Mixture;
+use mixture::{COARSE, FINE, Mixture};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::Stage;
 use pairdp_data::Encoding;
@@ -31,12 +33,15 @@ use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{Block, KnotSums, Layout};
 use pairdp_pairwise::{Domain, Objective, Problem};
 use pairdp_units::{Adjacency, Budget};
-use tables::Attack;
+use tables::{Attack, Shape};
 
-/// Features of a record. Rows may still be cut off and labels flipped in every way that matters for the constants.
-const FEATURES: usize = 1;
+/// Features of a record. In one dimension rows are cut off and labels flipped in every way that matters for most constants; in two
+/// there are angles between records, matrices that are packed, and cones of them.
+const FEATURES: [usize; 2] = [1, 2];
 /// Records of a table, or the cap on them.
 const RECORDS: usize = 6;
+/// Records of a table whose pairs are kept independently: of all sets of its 6 pairs, the law is known.
+const KEPT: usize = 4;
 /// Records of a table from which a pair or a record is drawn in secret: a few distinct ones, many times each.
 const SAMPLED: usize = 1000;
 /// What is left of a claim for the rounding of this computation.
@@ -70,29 +75,52 @@ pub fn attack(case: &Case, tries: u32, seed: u64) -> Result<Option<Found>, Audit
     attack_with(case, 1.0, tries, seed)
 }
 
+/// What the search finds where a mend is taken back: the combinations of version 0.1 whose claims did not hold, with the noise that
+/// they had.
+///
+/// # Errors
+/// As [`attack`].
+pub fn reverted(tries: u32, seed: u64) -> Result<Vec<(&'static str, Found)>, AuditError> {
+    let mut all = Vec::new();
+    for features in FEATURES {
+        for (what, case, noise) in cases::former(features)? {
+            if let Some(found) = attack_with(&case, noise, tries, seed)? {
+                all.push((what, found));
+            }
+        }
+    }
+    Ok(all)
+}
+
 /// The same for a share of the noise that there should be: what a wrong constant does.
 fn attack_with(case: &Case, noise: f64, tries: u32, seed: u64) -> Result<Option<Found>, AuditError> {
     let (claim, records) = (case.budget, case.records());
-    let Ok(spec) = case.settings.prepare(records, &Encoding::unscaled(FEATURES), claim) else {
+    let features = case.features;
+    let Ok(spec) = case.settings.prepare(records, &Encoding::unscaled(features), claim) else {
         return Ok(None);
     };
     let (problem, plan, columns, budget) = (spec.problem(), spec.plan(), spec.columns(), spec.budget());
-    let mechanism = spec.mechanism().clone();
-    let target =
-        Target { facts: Facts::new(problem, plan, mechanism, records), noise, records, claim: budget };
+    let (row_bound, constant) = spec.row_bound();
+    // Ranks make rows of their own: then the search is over those.
+    let features =
+        if plan.representation().is_some() { columns - usize::from(constant.is_some()) } else { features };
+    let shape = Shape { problem, features, row_bound, constant };
+    let facts = Facts::new(problem, plan, spec.mechanism().clone(), records);
+    let target = Target { facts, noise, records, claim: budget };
     let mut worst = 0.0;
     // Every start climbs on its own; the best of all counts.
     let mut source = Replay::from_seed(seed);
-    for _ in 0..4 {
-        let mut attack = Attack::new(problem, columns, RECORDS, &mut source);
-        let mut best = target.reached(&attack)?;
+    for start in 0..4 {
+        let mut attack = Attack::new(shape, case.distinct(), start % 2 == 0, &mut source);
+        let mut best = target.reached(&attack, COARSE)?;
         for _ in 0..tries / 4 {
             let changed = attack.changed(&mut source);
-            let reached = target.reached(&changed)?;
+            let reached = target.reached(&changed, COARSE)?;
             if reached >= best {
                 (attack, best) = (changed, reached);
             }
         }
+        let best = target.reached(&attack, FINE)?;
         worst = if best > worst { best } else { worst };
     }
     let delta = target.delta(worst)?;
@@ -109,8 +137,8 @@ fn knots_apart(stage: Stage, attack: &Attack, law: Law) -> f64 {
         let sums = KnotSums::new(&layout, &rows, numbers, targets, targets.len(), Par::Sequential);
         sums.query(&layout, counts_records).unwrap_or_default()
     };
-    let other = if attack.replaces() { sums(1.0, &[1.0]) } else { sums(1.0, &[]) };
-    let differences = sums(-1.0, &[-1.0]).into_iter().zip(other).map(|(a, b)| (a - b).abs());
+    let other = if attack.replaces() { sums(1.0, &[-1.0]) } else { sums(1.0, &[]) };
+    let differences = sums(-1.0, &[1.0]).into_iter().zip(other).map(|(a, b)| (a - b).abs());
     match law {
         Law::Laplace => differences.sum::<f64>() / noise.sigma,
         Law::Gaussian | Law::Euclidean => {
@@ -130,11 +158,13 @@ struct Target {
 
 impl Target {
     /// How much of the claim two tables use up.
-    fn reached(&self, attack: &Attack) -> Result<f64, AuditError> {
+    fn reached(&self, attack: &Attack, grid: f64) -> Result<f64, AuditError> {
         Ok(match self.facts.mechanism {
             Mechanism::Sampled(_) => {
-                let (first, second) = (self.mixture(attack, 0)?, self.mixture(attack, 1)?);
-                first.delta(&second, self.claim.epsilon.get()) / self.claim.delta.get()
+                let direction = self.direction(attack)?;
+                let (first, second) =
+                    (self.mixture(attack, 0, &direction)?, self.mixture(attack, 1, &direction)?);
+                first.delta(&second, self.claim.epsilon.get(), grid) / self.claim.delta.get()
             }
             _ => self.separation(attack)? / self.noise,
         })
@@ -251,12 +281,43 @@ impl Target {
         differences.enumerate().map(|(k, value)| weight(k) * value.abs()).sum()
     }
 
-    /// The law of one secret sample's noisy gradient, in units of the noise.
-    fn mixture(&self, attack: &Attack, which: usize) -> Result<Mixture, AuditError> {
+    /// The direction in which a sample with the exchanged record moves, of length 1. Matrices are released by their upper half with
+    /// √2 off the diagonal, or by their diagonal: in either case their inner products are those of what is released.
+    fn direction(&self, attack: &Attack) -> Result<Vec<f64>, AuditError> {
+        let (here, other) = attack.looked_at();
+        let at = attack.at.as_slice();
+        let gradient = |which: usize| -> Result<Vec<f64>, AuditError> {
+            let known = self.facts.know(&attack.table(which))?;
+            Ok(match self.facts.problem.objective() {
+                Objective::Pointwise { .. } => self.facts.record(&known, here, at),
+                _ => self.facts.pair(&known, here, other, at),
+            })
+        };
+        let (before, after) = (gradient(0)?, gradient(1)?);
+        let difference: Vec<f64> = before.iter().zip(&after).map(|(a, b)| a - b).collect();
+        let unit = |mut vector: Vec<f64>| {
+            if let Domain::PsdDiagonal { .. } = self.facts.problem.domain() {
+                let d = vector.len().isqrt();
+                let off = |k: &usize| !k.is_multiple_of(d + 1);
+                (0..vector.len()).filter(off).for_each(|k| vector[k] = 0.0);
+            }
+            let norm = vector.iter().map(|value| value * value).sum::<f64>().sqrt();
+            vector.iter_mut().for_each(|value| *value /= norm);
+            (norm > 0.0).then_some(vector)
+        };
+        let axis = || (0..at.len()).map(|k| if k == 0 { 1.0 } else { 0.0 }).collect();
+        Ok(unit(difference).or_else(|| unit(before)).or_else(|| unit(after)).unwrap_or_else(axis))
+    }
+
+    /// The law of one secret sample's noisy gradient in a direction, in units of the noise.
+    fn mixture(&self, attack: &Attack, which: usize, direction: &[f64]) -> Result<Mixture, AuditError> {
         let (table, at) = (attack.table(which), attack.at.as_slice());
         let known = self.facts.know(&table)?;
         let scale = self.facts.scale(0, at)? * self.noise;
-        let term = |i: usize, j: usize| self.facts.pair(&known, i, j, at)[0] / scale;
+        let part = |gradient: Vec<f64>| {
+            gradient.iter().zip(direction).map(|(value, along)| value * along).sum::<f64>() / scale
+        };
+        let term = |i: usize, j: usize| part(self.facts.pair(&known, i, j, at));
         let distinct = table.targets.len();
         let pairs = (0..distinct).flat_map(|i| (0..i).map(move |j| (i, j)));
         if let Some(expected) = self.facts.plan.expected_pairs() {
@@ -266,7 +327,7 @@ impl Target {
         }
         let copies = attack.copies(which, self.records);
         if matches!(self.facts.problem.objective(), Objective::Pointwise { .. }) {
-            let parts = (0..distinct).map(|i| (self.facts.record(&known, i, at)[0] / scale, copies[i]));
+            let parts = (0..distinct).map(|i| (part(self.facts.record(&known, i, at)), copies[i]));
             return Ok(Mixture::new(parts.collect()));
         }
         // Pairs of two copies of one record have no gradient.

@@ -108,7 +108,7 @@ pub(crate) struct Simulate {
     /// CSV file to write; its schema goes beside it as NAME.schema.toml
     #[arg(long, value_name = "FILE", default_value = "cohort.csv")]
     pub(crate) out: PathBuf,
-    /// Replace a table and a schema that are there already
+    /// Replace a table that is there already, and its schema if that is a simulated table's
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -231,6 +231,9 @@ pub(crate) struct Predict {
     /// CSV file to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Replace a file of predictions that is there already
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args)]

@@ -35,6 +35,7 @@ pub(crate) enum Kind {
     ManualPage,
     Checkpoint,
     AuditRuns,
+    Cells,
 }
 
 impl Kind {
@@ -53,6 +54,7 @@ impl Kind {
             Self::ManualPage => "a manual page",
             Self::Checkpoint => "a checkpoint",
             Self::AuditRuns => "a file of audited runs",
+            Self::Cells => "a file of finished cells",
         }
     }
 
@@ -62,10 +64,11 @@ impl Kind {
     }
 
     /// Whether a file of this kind can be had again by running the command again. A model cannot: it cost budget, and its noise
-    /// is never the same twice. A table or a schema may have been somebody's work.
+    /// is never the same twice. A table or a schema may have been somebody's work, and so may numbers under the name `score`:
+    /// nothing in a file of predictions says who wrote it.
     fn replaces(self, found: Found) -> bool {
         match self {
-            Self::Model | Self::Schema | Self::Table => false,
+            Self::Model | Self::Schema | Self::Table | Self::Predictions => false,
             _ => found == Found::Kind(self),
         }
     }
@@ -110,6 +113,9 @@ impl Role {
     }
 }
 
+/// What the names of files end in that belong to a ledger: its key, and its database's journals.
+const LEDGER_ENDINGS: [&str; 4] = [".key", "-journal", "-wal", "-shm"];
+
 /// The files that a command reads, and others that it writes.
 #[derive(Default)]
 pub(crate) struct Taken(Vec<(PathBuf, Role)>);
@@ -135,9 +141,9 @@ impl Taken {
         tables.and(schema, Role::Schema)
     }
 
-    /// A ledger with its key and its database's checkpointer.
+    /// A ledger with its key and its database's journal.
     pub(crate) fn and_ledger(mut self, ledger: &Path) -> Self {
-        for ending in ["", ".key", "-checkpointer", "-wal", "-shm"] {
+        for ending in [""].iter().chain(&LEDGER_ENDINGS) {
             let mut name = ledger.as_os_str().to_owned();
             name.push(ending);
             self = self.and(name, Role::Ledger);
@@ -163,6 +169,14 @@ impl Taken {
             None => Ok(()),
         }
     }
+}
+
+/// What sets our plots apart from other pictures.
+const PLOT_MARK: &str = "<!-- a plot of pairdp -->";
+
+/// A plot as a file, with the mark by which it may be replaced.
+pub(crate) fn plot_file(svg: &str) -> String {
+    svg.replacen('>', &format!(">\n{PLOT_MARK}"), 1)
 }
 
 /// A place for a file that is written once, at the end.
@@ -257,6 +271,15 @@ impl Kept {
         Ok(Self { place, for_its_owner })
     }
 
+    /// Makes it a file of its own, so that what is added to it appears under no other name that it has.
+    pub(crate) fn unshare(&self) -> io::Result<()> {
+        match std::fs::read(&self.place) {
+            Ok(bytes) => self.save(&bytes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Where it is, with links followed.
     pub(crate) fn place(&self) -> &Path {
         &self.place
@@ -309,39 +332,64 @@ impl Place {
 }
 
 fn may_replace(path: &Path, kind: Kind, force: Force) -> Result<(), Failure> {
-    let found = Found::at(path).map_err(|error| Failure::write(path, &error))?;
     let shown = path.display();
+    if let Some(ledger) = ledger_beside(path) {
+        return Err(Failure::refused(
+            format!("{shown}: this name belongs to the ledger {}", ledger.display()),
+            "name another file to write",
+        ));
+    }
+    let found = Found::at(path).map_err(|error| Failure::write(path, &error))?;
     let named = || match found {
+        Found::Kind(Kind::Model) if kind == Kind::Model => {
+            format!("{shown}: there is a model already, which cost budget")
+        }
         Found::Kind(other) => format!("{shown}: there is {} already", other.name()),
         Found::Ledger => format!("{shown}: this is a ledger"),
         Found::Key => format!("{shown}: this is the key of a ledger"),
+        Found::SimulatedSchema => format!("{shown}: there is {} already", Kind::Schema.name()),
+        _ if kind == Kind::Table => format!("{shown}: there is a file already"),
         _ => format!("{shown}: there is a file already, and it is not {}", kind.name()),
+    };
+    let by_force = match kind {
+        Kind::Model | Kind::Predictions => found == Found::Kind(kind),
+        // It says that the table is public, and must not take the place of a schema that somebody wrote.
+        Kind::Schema => found == Found::SimulatedSchema,
+        Kind::Table => {
+            matches!(found, Found::Other | Found::SimulatedSchema | Found::Kind(Kind::Predictions))
+        }
+        _ => false,
     };
     match (found, force) {
         (Found::Nothing, _) => Ok(()),
-        _ if kind.replaces(found) => Ok(()),
+        _ if kind.replaces(found) || (by_force && force == Force::Asked) => Ok(()),
+        (_, Force::NotAsked) if by_force => {
+            Err(Failure::coded("exists", named(), "name another file with --out, or replace it with --force"))
+        }
         (Found::Ledger | Found::Key, _) => Err(Failure::refused(named(), "name another file to write")),
-        (Found::Kind(Kind::Model), Force::Asked) if kind == Kind::Model => Ok(()),
-        (Found::Kind(Kind::Schema) | Found::Other, Force::Asked)
-            if matches!(kind, Kind::Table | Kind::Schema) =>
-        {
-            Ok(())
-        }
-        (Found::Kind(Kind::Model), Force::NotAsked) if kind == Kind::Model => Err(Failure::coded(
-            "exists",
-            format!("{shown}: there is a model already, which cost budget"),
-            "name another file with --out, or replace it with --force",
-        )),
-        (Found::Kind(Kind::Schema) | Found::Other, Force::NotAsked)
-            if matches!(kind, Kind::Table | Kind::Schema) =>
-        {
-            Err(Failure::coded(
-                "exists",
-                format!("{shown}: there is a file already"),
-                "name another with --out, or replace it with --force",
-            ))
-        }
         _ => Err(Failure::coded("exists", named(), "name another file to write, or remove this one first")),
+    }
+}
+
+/// The ledger whose key this would be, or whose database would read it as its journal and roll back what was spent.
+fn ledger_beside(path: &Path) -> Option<PathBuf> {
+    let folder = folder_of(path).canonicalize().ok()?;
+    let name = path.file_name()?.to_str()?;
+    let mut ledgers = LEDGER_ENDINGS.iter().filter_map(|ending| name.strip_suffix(*ending));
+    let is_ledger = |name: &&str| {
+        let place = folder.join(name);
+        place.is_file() && Found::at(&place).is_ok_and(|found| found == Found::Ledger)
+    };
+    ledgers.find(is_ledger).map(|name| path.with_file_name(name))
+}
+
+/// Makes a folder for outputs, unless it is there.
+pub(crate) fn folder(path: &Path) -> Result<(), Failure> {
+    match std::fs::metadata(path) {
+        Ok(there) if !there.is_dir() => {
+            Err(Failure::refused(format!("{}: this is a file", path.display()), "name a folder"))
+        }
+        _ => std::fs::create_dir_all(path).map_err(|error| Failure::write(path, &error)),
     }
 }
 

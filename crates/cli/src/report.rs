@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use html::{escape, page, paragraph, section, table};
 use pairdp_data::Kind;
 use pairdp_learn::{Certificate, PrivateModel, Released};
+use pairdp_units::{Adjacency, shown};
 use pairdp_verify::{ModelDocument, Patience, Verdict, verify_with};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -48,7 +49,10 @@ pub(crate) fn render(
         body += &guarantee::section(certificate)?;
     } else {
         let failed: Vec<&str> = verdict.failures().map(|check| check.name).collect();
-        let text = format!("The certificate contradicts itself: {}. It promises nothing.", failed.join(", "));
+        let text = format!(
+            "The certificate does not prove what it claims; what fails: {}. It promises nothing.",
+            failed.join(", ")
+        );
         body += &section("What is promised", &paragraph(&text));
     }
     if let Some(quality) = quality {
@@ -66,11 +70,16 @@ fn trained(model: &PrivateModel) -> String {
     let (certificate, plan) = (&model.certificate, &model.training);
     let problem = certificate.problem;
     let number = |value: f64| format!("{value}");
+    let records = match problem.adjacency() {
+        // How many there are is what the guarantee keeps secret.
+        Adjacency::AddRemoveOne => format!("at most {}", certificate.records),
+        Adjacency::ReplaceOne | Adjacency::ReplaceFeatures => certificate.records.to_string(),
+    };
     let mut rows = vec![
         ("Task", model.predictor.task.name().to_owned()),
         ("Algorithm", plan.algorithm().name().to_owned()),
         ("Loss and form", compact(&json!(problem.objective))),
-        ("Records n", certificate.records.to_string()),
+        ("Records n", records),
         ("Features d, after encoding", certificate.features.to_string()),
         ("Feature bound κ", number(problem.feature_bound)),
         ("Parameters stay within", compact(&json!(problem.domain))),
@@ -78,8 +87,8 @@ fn trained(model: &PrivateModel) -> String {
         ("Steps", plan.steps().to_string()),
         ("Step size", number(plan.step_size())),
         ("Noise", certificate.noise.clone()),
-        ("ε", number(certificate.claim.epsilon)),
-        ("δ", format!("{:e}", certificate.claim.delta)),
+        ("ε", shown::up(certificate.claim.epsilon)),
+        ("δ", shown::up(certificate.claim.delta)),
         ("Neighbouring tables", certificate.claim.adjacency.clone()),
     ];
     if let Some(printed) = &model.as_printed {

@@ -453,8 +453,12 @@ fn check_domain(problem: Problem, parameters: &[f64]) -> Result<(), LearnError> 
 }
 
 /// Refuses parameters at which a sampled term could move further than over the domain. A metric's slopes are cut off at bounds
-/// that make its constants hold for every matrix; scores are linear in parameters and have no such bound.
+/// that make its constants hold for every matrix of numbers; scores are linear in parameters and have no such bound. What is not
+/// a number has no distances that a proof could speak of, and a domain without a bound does not notice it.
 fn check_slopes(problem: Problem, parameters: &[f64]) -> Result<(), LearnError> {
+    if !parameters.iter().all(|value| value.is_finite()) {
+        return Err(LearnError::OutsideDomain);
+    }
     match problem.objective() {
         Objective::Metric { .. } => Ok(()),
         Objective::Ranking { .. } | Objective::Pointwise { .. } => check_domain(problem, parameters),

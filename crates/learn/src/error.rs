@@ -4,7 +4,7 @@ use pairdp_data::DataError;
 use pairdp_noise::NoiseError;
 use pairdp_pairwise::{ProblemError, RecordsError};
 use pairdp_stability::StabilityError;
-use pairdp_units::{Budget, Hint, UnitError};
+use pairdp_units::{Budget, Hint, UnitError, shown};
 
 /// Training that cannot be done as asked. Every variant depends on public facts alone.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +29,7 @@ pub enum LearnError {
     #[error(transparent)]
     Stability(#[from] StabilityError),
     /// The records were clipped to a larger norm than the noise covers.
-    #[error("the records are clipped to norm {found}, the mechanism covers {allowed}")]
+    #[error("the records are clipped to norm {}, the mechanism covers {}", shown::as_given(*.found), shown::as_given(*.allowed))]
     FeatureBound {
         /// κ of the problem.
         allowed: f64,
@@ -138,7 +138,7 @@ pub enum LearnError {
     #[error("the curator was not opened for {0}")]
     WrongQuery(&'static str),
     /// A number of the plan is out of range.
-    #[error("{what} must be {range}, not {value}")]
+    #[error("{what} must be {range}, not {}", shown::as_given(*.value))]
     Plan {
         /// Which number.
         what: &'static str,

@@ -56,6 +56,12 @@ impl TrainingSpec {
         self.facts().features
     }
 
+    /// The longest row, without the constant that ends it, and that constant if records have one.
+    pub fn row_bound(&self) -> (f64, Option<f64>) {
+        let RowLayout { feature_bound, constant, .. } = self.row_layout();
+        (feature_bound, (constant != 0.0).then_some(constant))
+    }
+
     /// Why this algorithm, if it was left open.
     pub fn because(&self) -> Option<&str> {
         self.because.as_deref()

@@ -241,7 +241,7 @@ impl TrainingSpec {
     }
 
     /// How rows become records: with the constant only where gradients need it there.
-    fn row_layout(&self) -> RowLayout {
+    pub(crate) fn row_layout(&self) -> RowLayout {
         let in_records = self.columns() > self.features();
         RowLayout { constant: if in_records { self.layout.constant } else { 0.0 }, ..self.layout }
     }

@@ -290,3 +290,58 @@ fn issue_18_12_a_curator_answers_about_pairs_inside_the_domain_only() {
         assert!(ask(&[0.9]).is_ok(), "{algorithm:?}");
     }
 }
+
+/// A metric's slopes are cut off at bounds that hold for every matrix, so its curator also answers outside the domain; but not about
+/// what is no matrix of numbers. A domain without a bound notices neither NaN nor ∞.
+#[test]
+fn issue_18_12_a_curator_answers_about_finite_parameters_only() {
+    let hinge = Objective::Metric { loss: MetricLoss::Hinge };
+    let metric = Problem::new(hinge, Domain::Ball { radius: 1.0 }, 1.0).unwrap();
+    let logistic = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
+    let ranking = Problem::new(logistic, Domain::Whole, 1.0).unwrap();
+    let records = || Records::new(vec![1.0, -1.0, 0.5], 1, vec![true, false, false], 1.0).unwrap();
+    for problem in [metric, ranking] {
+        for algorithm in [PlanKind::NoisySgd, PlanKind::OnlinePair] {
+            let plan = Plan::new(algorithm, 2, 1.0, Average::Last).unwrap();
+            let mechanism = Mechanism::calibrate(problem, plan, 3, 1, budget()).unwrap();
+            let mut curator = Curator::open(records(), mechanism, Replay::from_seed(1)).unwrap();
+            let mut ask = |at: &[f64]| match algorithm {
+                PlanKind::NoisySgd => curator.noisy_sample(at, &mut [0.0]),
+                _ => curator.noisy_arrival(at).map(drop),
+            };
+            for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                assert!(
+                    matches!(ask(&[bad]), Err(LearnError::OutsideDomain)),
+                    "{problem:?} {algorithm:?} {bad}"
+                );
+            }
+            assert!(ask(&[1e6]).is_ok(), "{problem:?} {algorithm:?}");
+        }
+    }
+}
+
+/// Whatever stands beyond the cap, the answer is the same to the last bit: numbers that would be refused or clipped, other labels,
+/// any number of rows.
+#[test]
+fn issue_18_08_records_beyond_the_cap_change_nothing() {
+    let settings = Settings {
+        max_records: Some(3),
+        algorithm: Some(PlanKind::NoisyGd),
+        steps: Some(1),
+        feature_bound: Some(1.0),
+        ..Settings::default()
+    };
+    let spec = settings.prepare(0, &Encoding::unscaled(1), budget()).unwrap();
+    let answer = |beyond: &[(f64, bool)]| {
+        let (features, labels): (Vec<f64>, Vec<bool>) =
+            [(1.0, true), (-1.0, false), (0.5, true)].iter().chain(beyond).copied().unzip();
+        let wide = features.iter().flat_map(|x| vec![*x; spec.columns()]).collect();
+        let records = Records::new(wide, spec.columns(), labels, 1.0).unwrap();
+        let mut curator = Curator::open(records, spec.mechanism().clone(), Replay::from_seed(1)).unwrap();
+        curator.noisy_gradient(&vec![0.2; spec.columns()]).unwrap()
+    };
+    let plain = answer(&[]);
+    for beyond in [vec![(0.3, true)], vec![(1e9, false)], vec![(-1.0, false); 50]] {
+        assert_eq!(plain, answer(&beyond), "{beyond:?}");
+    }
+}

@@ -310,6 +310,7 @@ fn a_bad_part_is_refused_by_its_form() {
     std::fs::write(&files.paths[1], "a,b,c,y\n0.5,1,u,1\n0.5,secret,u,1\n").unwrap();
     let texts = describe(Task::Ranking, &files.paths, &Encoding::of(&schema), schema.label(), 1).unwrap();
     let error = Part::load(&texts[1]).err().unwrap().to_string();
+    // Which row it is, is nobody's business who may ask for a part.
     assert!(error.ends_with("part-001.csv: column `b`: not a number"), "{error}");
     assert!(matches!(Part::load("{}"), Err(LearnError::Engine(_))));
     let part = Part::load(&texts[0]).unwrap();

@@ -190,7 +190,7 @@ fn no_byte_of_the_file_can_be_changed_to_another_history() {
             Err(_) => noticed += 1,
             Ok(found) => assert_eq!(found, original, "byte {place}"),
         }
-        for side in ["-checkpointer", "-wal", "-shm"] {
+        for side in ["-journal", "-wal", "-shm"] {
             let _ = std::fs::remove_file(format!("{}{side}", copy.display()));
         }
     }

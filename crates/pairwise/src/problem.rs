@@ -3,7 +3,7 @@
 use crate::domain::norm_up;
 use crate::{Constants, Domain, MarginLoss, MetricLoss, PointLoss, Sensitivity};
 use pairdp_units::directed::{larger, up_by};
-use pairdp_units::{Adjacency, Hint};
+use pairdp_units::{Adjacency, Hint, shown};
 use serde::{Deserialize, Serialize};
 
 /// Public numbers that do not make a problem.
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub enum ProblemError {
     /// A number out of range.
-    #[error("the {what} must be {range}, not {value}")]
+    #[error("the {what} must be {range}, not {}", shown::as_given(*.value))]
     Range {
         /// Which number.
         what: &'static str,

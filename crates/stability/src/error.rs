@@ -1,13 +1,13 @@
 //! What can be refused. Every field is public information: nothing here depends on records.
 
-use pairdp_units::Hint;
+use pairdp_units::{Hint, shown};
 
 /// A request for a sensitivity, a bound or a printed formula that was refused.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StabilityError {
     /// A constant that is negative, infinite or not a number.
-    #[error("{name} = {value} is not a finite number of at least 0")]
+    #[error("{name} = {} is not a finite number of at least 0", shown::as_given(*.value))]
     Constant {
         /// Which constant.
         name: &'static str,
@@ -15,7 +15,7 @@ pub enum StabilityError {
         value: f64,
     },
     /// A number that must be positive and is not.
-    #[error("{name} = {value} is not a finite positive number")]
+    #[error("{name} = {} is not a finite positive number", shown::as_given(*.value))]
     Positive {
         /// Which number.
         name: &'static str,
@@ -23,7 +23,7 @@ pub enum StabilityError {
         value: f64,
     },
     /// A number outside its range.
-    #[error("{name} = {value} is not between {low} and {high}")]
+    #[error("{name} = {} is not between {low} and {high}", shown::as_given(*.value))]
     Range {
         /// Which number.
         name: &'static str,
@@ -35,7 +35,7 @@ pub enum StabilityError {
         high: f64,
     },
     /// A diameter that is not positive (it may be infinite).
-    #[error("{0} cannot be a diameter")]
+    #[error("{} cannot be a diameter", shown::as_given(*.0))]
     Diameter(f64),
     /// A difference at two parameters below the difference at one: the former is a supremum over more.
     #[error("a difference of {apart} at two parameters is below the {same} at one")]
@@ -46,7 +46,7 @@ pub enum StabilityError {
         apart: f64,
     },
     /// A step so long that the ridge overshoots zero, where no recurrence for losses with kinks holds.
-    #[error("a step of {rate} with a ridge of {ridge} overshoots: their product exceeds 1")]
+    #[error("a step of {} with a ridge of {} overshoots: their product exceeds 1", shown::as_given(*.rate), shown::as_given(*.ridge))]
     Overshoot {
         /// The step size.
         rate: f64,
@@ -54,7 +54,7 @@ pub enum StabilityError {
         ridge: f64,
     },
     /// A step too long for the rule asked for.
-    #[error("a step of {rate} exceeds {limit}, the longest for which this bound holds")]
+    #[error("a step of {} exceeds {}, the longest for which this bound holds", shown::as_given(*.rate), shown::as_given(*.limit))]
     StepTooLong {
         /// The step size.
         rate: f64,

@@ -1,6 +1,6 @@
 //! ε and δ: what is promised (a budget) and what was computed (a bound).
 
-use crate::Hint;
+use crate::{Hint, shown};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -9,13 +9,13 @@ use std::fmt;
 #[non_exhaustive]
 pub enum UnitError {
     /// A budget ε must be finite and positive.
-    #[error("ε must be a finite number above 0, not {0}")]
+    #[error("ε must be a finite number above 0, not {}", shown::as_given(*.0))]
     Epsilon(f64),
     /// A δ must be in [0, 1).
-    #[error("δ must be at least 0 and below 1, not {0}")]
+    #[error("δ must be at least 0 and below 1, not {}", shown::as_given(*.0))]
     Delta(f64),
     /// A computed ε must not be NaN or negative.
-    #[error("a computed ε must not be negative or NaN, got {0}")]
+    #[error("a computed ε must not be negative or NaN, got {}", shown::as_given(*.0))]
     EpsilonBound(f64),
 }
 
@@ -68,7 +68,7 @@ impl From<Epsilon> for f64 {
 
 impl fmt::Display for Epsilon {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        shown(self.0, f)
     }
 }
 
@@ -110,8 +110,13 @@ impl From<Delta> for f64 {
 
 impl fmt::Display for Delta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 > 0.0 && self.0 < 1e-3 { write!(f, "{:e}", self.0) } else { self.0.fmt(f) }
+        shown(self.0, f)
     }
+}
+
+/// As something that is not smaller, in its own order of magnitude. Whoever asks for a number of digits gets the number itself.
+fn shown(value: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if f.precision().is_some() { fmt::Display::fmt(&value, f) } else { f.pad(&shown::up(value)) }
 }
 
 /// What a release may cost at most.
@@ -164,6 +169,24 @@ impl EpsilonBound {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn issue_18_18_a_budget_is_shown_in_its_own_order_of_magnitude() {
+        let shown = |epsilon, delta| Budget::new(epsilon, delta).unwrap().to_string();
+        assert_eq!(shown(1e-12, 1e-6), "(ε = 1e-12, δ = 1e-6)");
+        assert_eq!(shown(0.3, 0.0), "(ε = 0.3, δ = 0)");
+        // Nobody is promised more than there is.
+        assert_eq!(shown(0.300_000_001, 1.000_000_1e-6), "(ε = 0.30001, δ = 1.0001e-6)");
+        assert_eq!(format!("{:>6}|{:.2}", Epsilon(0.5), Epsilon(1.0 / 3.0)), "   0.5|0.33");
+    }
+
+    #[test]
+    fn issue_18_18_a_number_that_is_no_budget_is_quoted_in_a_few_letters() {
+        let message = |value| Epsilon::new(value).unwrap_err().to_string();
+        assert_eq!(message(-1e300), "ε must be a finite number above 0, not -1e300");
+        assert_eq!(message(0.0), "ε must be a finite number above 0, not 0");
+        assert_eq!(Delta::new(1e200).unwrap_err().to_string(), "δ must be at least 0 and below 1, not 1e200");
+    }
 
     #[test]
     fn impossible_budgets_cannot_be_built() {

@@ -52,6 +52,22 @@ fn rounded(value: f64, step: i64, holds: impl Fn(f64) -> bool) -> String {
         .map_or_else(|| laid_out(value), laid_out)
 }
 
+/// A number as somebody gave it, with all its digits but without a long row of zeros: what a message quotes.
+///
+/// ```
+/// use pairdp_units::shown;
+/// assert_eq!(shown::as_given(-1.0), "-1");
+/// assert_eq!(shown::as_given(1e300), "1e300");
+/// assert_eq!(shown::as_given(250_000.0), "250000");
+/// ```
+pub fn as_given(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() || (1e-5..1e15).contains(&value.abs()) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
 /// Without a long row of zeros.
 fn laid_out(value: f64) -> String {
     if (1e-3..1e6).contains(&value) { value.to_string() } else { format!("{value:e}") }
@@ -81,6 +97,22 @@ mod tests {
             (f64::INFINITY, "∞", "∞"),
         ] {
             assert_eq!((up(value).as_str(), down(value).as_str()), (above, below));
+        }
+    }
+
+    #[test]
+    fn issue_18_18_a_refused_number_is_quoted_in_a_few_letters() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-1.0, "-1"),
+            (0.5, "0.5"),
+            (1e300, "1e300"),
+            (-1e300, "-1e300"),
+            (1e-300, "1e-300"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(as_given(value), text);
         }
     }
 

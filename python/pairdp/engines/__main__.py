@@ -7,14 +7,13 @@ state. ``E`` instead says why not. The end of input ends the bridge.
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from typing import IO
 
 from . import Engine, connect
 from .frames import PARTS, QUESTION, READY, own_stdout, receive, send
-from .hold import REFUSED, STATE, KernelLike
+from .hold import REFUSED, STATE, KernelLike, listed
 
 
 def main(address: str, questions: IO[bytes], answers: IO[bytes], kernel: KernelLike | None = None) -> None:
@@ -28,7 +27,7 @@ def main(address: str, questions: IO[bytes], answers: IO[bytes], kernel: KernelL
                 return
             try:
                 if tag == PARTS and engine is None:
-                    engine = connect(address, json.loads(body), kernel)
+                    engine = connect(address, listed(body), kernel)
                     answer = READY, b""
                 elif tag == QUESTION and engine is not None:
                     answer = STATE, engine.ask(body)

@@ -7,6 +7,7 @@ that is computed twice would be a second release.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -42,6 +43,17 @@ class KernelLike(Protocol):
 
     def merge(self, a: bytes, b: bytes) -> bytes:
         """Return the state of two parts together: exact, in any order."""
+
+
+def listed(body: bytes) -> list[str]:
+    """Return the parts that a message lists, or refuse it without quoting it."""
+    try:
+        parts = json.loads(body)
+    except ValueError:
+        parts = None
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise ValueError("not a list of parts")
+    return parts
 
 
 class Kernel:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import signal
 import sys
 
-from .frames import KERNEL, PARTS, READY, own_stdout, receive, send
-from .hold import STATE, Hold, KernelLike
+from .frames import KERNEL, PARTS, QUESTION, READY, own_stdout, receive, send
+from .hold import REFUSED, STATE, Hold, KernelLike, listed
 
 
 def run() -> None:
@@ -26,8 +25,15 @@ def run() -> None:
         if tag == KERNEL:
             kernel = pickle.loads(body)
         elif tag == PARTS and kernel is not None:
-            hold = Hold(kernel, json.loads(body))
+            try:
+                hold = Hold(kernel, listed(body))
+            except ValueError as error:
+                send(answers, REFUSED, str(error).encode())
+                continue
             tag, body = hold.ready()
             send(answers, READY if tag == STATE else tag, body)
-        elif hold is not None:
+        elif tag == QUESTION and hold is not None:
             send(answers, *hold.reply(body))
+        else:
+            # Whoever sent it waits for an answer.
+            send(answers, REFUSED, b"not a message for a worker")

@@ -1,7 +1,10 @@
 //! All combinations of public choices.
 
-use pairdp_learn::{DomainKind, Law, LossKind, PlanKind, RepresentationKind, Settings, Task};
-use pairdp_pairwise::RankingForm;
+use pairdp_learn::{
+    Average, DomainKind, Law, LearnError, LossKind, PlanKind, RepresentationKind, Risk, Settings, Shuffle,
+    Task,
+};
+use pairdp_pairwise::{Labels, Neighbours, RankingForm, Sensitivity};
 use pairdp_units::{Budget, UnitError};
 use std::fmt;
 
@@ -12,6 +15,8 @@ pub struct Case {
     pub settings: Settings,
     /// What is asked for.
     pub budget: Budget,
+    /// Features of a record.
+    pub features: usize,
 }
 
 impl Case {
@@ -19,8 +24,18 @@ impl Case {
     pub(super) fn records(&self) -> usize {
         match (self.settings.algorithm, self.settings.expected_pairs) {
             (Some(PlanKind::NoisySgd), None) => super::SAMPLED,
-            _ => super::RECORDS,
+            _ => self.distinct(),
         }
+    }
+
+    /// Records that differ from one another.
+    pub(super) fn distinct(&self) -> usize {
+        if self.settings.expected_pairs.is_some() { super::KEPT } else { super::RECORDS }
+    }
+
+    /// Whether samples are secret, which takes longer to attack.
+    pub fn samples(&self) -> bool {
+        self.settings.algorithm == Some(PlanKind::NoisySgd)
     }
 }
 
@@ -43,12 +58,20 @@ impl fmt::Display for Case {
             (self.settings.max_records.is_some(), "secret size"),
             (self.settings.expected_pairs.is_some(), "poisson pairs"),
             (self.settings.representation == Some(RepresentationKind::Ranks), "ranks"),
+            (self.settings.intercept == Some(true), "intercept"),
+            (self.settings.risk == Some(Risk::Records), "risk of records"),
         ] {
             if said {
                 write!(f, ", {word}")?;
             }
         }
-        Ok(())
+        if let Some(average) = self.settings.average {
+            write!(f, ", average {average:?}")?;
+        }
+        if self.settings.shuffle != Shuffle::default() {
+            write!(f, ", {:?}", self.settings.shuffle)?;
+        }
+        write!(f, ", {} features", self.features)
     }
 }
 
@@ -64,7 +87,8 @@ const DOMAINS: [DomainKind; 5] = [
     DomainKind::PsdNuclear,
 ];
 
-/// Every combination of task, loss, form, domain, labels, adjacency, algorithm, sampling, ranges and law of noise.
+/// Every combination of task, loss, form, domain, labels, adjacency, algorithm, sampling, ranges and law of noise, in one dimension
+/// and in two; and each of them with an intercept, with the risk of records, and with every other average and shuffle.
 ///
 /// # Errors
 /// None that its own numbers can cause.
@@ -95,18 +119,55 @@ pub fn cases() -> Result<Vec<Case>, UnitError> {
                             intercept: Some(false),
                             ..Settings::default()
                         };
-                        all.extend(variants(&one).into_iter().map(|settings| {
+                        for settings in variants(&one) {
                             // Far out in the tail the distance of samples decides, and not how many there are.
                             let one_drawn =
                                 algorithm == PlanKind::NoisySgd && settings.expected_pairs.is_none();
-                            Case { settings, budget: if one_drawn { far } else { usual } }
-                        }));
+                            let budget = if one_drawn { far } else { usual };
+                            for features in super::FEATURES {
+                                all.push(Case { settings: settings.clone(), budget, features });
+                            }
+                        }
                     }
                 }
             }
         }
     }
     Ok(all)
+}
+
+/// Claims of version 0.1 that did not hold, under the adjacency that they named, and the share that their noise was of what it is now.
+///
+/// # Errors
+/// As [`cases`].
+pub(super) fn former(features: usize) -> Result<[(&'static str, Case, f64); 3], LearnError> {
+    let one = Settings {
+        task: Task::Metric,
+        loss: Some(LossKind::Hinge),
+        algorithm: Some(PlanKind::NoisyGd),
+        mechanism: Some(Law::Gaussian),
+        feature_bound: Some(1.0),
+        radius: Some(0.7),
+        steps: Some(1),
+        step_size: Some(0.5),
+        order_seed: Some(1),
+        intercept: Some(false),
+        ..Settings::default()
+    };
+    let (usual, far) = (Budget::new(1.0, 1e-4)?, Budget::new(3.0, 1e-15)?);
+    let capped =
+        Settings { loss: Some(LossKind::Logistic), max_records: Some(super::RECORDS), ..one.clone() };
+    let problem = capped.problem(features)?.with_neighbours(Neighbours::ReplaceOne);
+    let at =
+        |labels| problem.with_labels(labels).gradient_sensitivity(0.0, super::RECORDS).map(Sensitivity::get);
+    let spared = at(Labels::Public)? / at(Labels::Private)?;
+    let sampled = Settings { public_labels: true, algorithm: Some(PlanKind::NoisySgd), ..one.clone() };
+    let case = |settings: Settings, budget: Budget| Case { settings, budget, features };
+    Ok([
+        ("1: public labels below a cap", case(capped, usual), spared),
+        ("2: public labels of uniform pairs", case(sampled, far), 0.5),
+        ("3: public labels, claimed for whole records", case(one, usual), 0.5),
+    ])
 }
 
 /// The same with labels public or not, the size secret or not, pairs kept independently or not, ranges looked for or not, in both
@@ -130,6 +191,41 @@ fn variants(one: &Settings) -> Vec<Settings> {
     }
     if one.task == Task::Ranking {
         also(&|settings| settings.form = RankingForm::Symmetric);
+    }
+    let changed = all.iter().flat_map(|settings| changes(settings)).collect::<Vec<_>>();
+    all.extend(changed);
+    all
+}
+
+/// What else may be chosen, one at a time: no constant has two of these in it.
+fn changes(one: &Settings) -> Vec<Settings> {
+    let mut all = Vec::new();
+    let mut also = |change: &dyn Fn(&mut Settings)| {
+        let mut settings = one.clone();
+        change(&mut settings);
+        all.push(settings);
+    };
+    let of_records = |settings: &mut Settings| settings.risk = Some(Risk::Records);
+    if one.task == Task::Ranking && one.form == RankingForm::Indicator {
+        also(&of_records);
+        also(&|settings| {
+            of_records(settings);
+            settings.intercept = Some(true);
+        });
+    } else if matches!(one.task, Task::Classification | Task::Regression) {
+        also(&|settings| settings.intercept = Some(true));
+    }
+    let algorithm = one.algorithm.unwrap_or(PlanKind::NoisyGd);
+    // Of gradients every iterate is known already.
+    if algorithm.perturbs_output() {
+        for average in [Average::Last, Average::SecondHalf, Average::All] {
+            also(&|settings| settings.average = Some(average));
+        }
+    }
+    if algorithm.has_order() {
+        for shuffle in [Shuffle::WithReplacement, Shuffle::FixedPermutation] {
+            also(&|settings| settings.shuffle = shuffle);
+        }
     }
     all
 }

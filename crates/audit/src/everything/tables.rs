@@ -2,14 +2,25 @@
 
 use crate::Table;
 use pairdp_noise::{Replay, Source};
-use pairdp_pairwise::{Domain, Objective, PointLoss, Problem};
+use pairdp_pairwise::{Domain, Objective, PointLoss, Problem, clip_row};
 use pairdp_units::Adjacency;
+
+/// What records look like before a mechanism sees them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) problem: Problem,
+    pub(super) features: usize,
+    /// The largest norm of the features, and the constant that follows them, unless there is none.
+    pub(super) row_bound: f64,
+    pub(super) constant: Option<f64>,
+}
 
 /// An attacker's choice.
 #[derive(Debug, Clone)]
 pub(super) struct Attack {
-    problem: Problem,
-    columns: usize,
+    shape: Shape,
+    /// Whether records and parameters stay on one line, where many bounds are attained and a search has less to look through.
+    aligned: bool,
     /// How many records count, or the cap.
     size: usize,
     /// The records that both tables have.
@@ -24,6 +35,8 @@ pub(super) struct Attack {
     after: Record,
     /// Public parameters, inside the domain.
     pub(super) at: Vec<f64>,
+    /// With which other record a pair shows best what was exchanged.
+    toward: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -33,17 +46,20 @@ struct Record {
 }
 
 impl Attack {
-    pub(super) fn new(problem: Problem, columns: usize, size: usize, source: &mut Replay) -> Self {
+    pub(super) fn new(shape: Shape, size: usize, aligned: bool, source: &mut Replay) -> Self {
+        let columns = shape.features + usize::from(shape.constant.is_some());
+        let none = Record { features: vec![0.0; shape.features], target: 0.0 };
         let mut attack = Self {
-            problem,
-            columns,
+            shape,
+            aligned,
             size,
             others: Vec::new(),
             shares: Vec::new(),
             place: 0,
-            before: Record { features: vec![0.0; columns], target: 0.0 },
-            after: Record { features: vec![0.0; columns], target: 0.0 },
-            at: vec![0.0; problem.parameters(columns)],
+            before: none.clone(),
+            after: none,
+            at: vec![0.0; shape.problem.parameters(columns)],
+            toward: 0,
         };
         let others = if attack.replaces() { size - 1 } else { below(source, size + 2) };
         attack.others = (0..others).map(|_| attack.record(source)).collect();
@@ -56,22 +72,41 @@ impl Attack {
 
     /// Whether the two tables have as many records.
     pub(super) fn replaces(&self) -> bool {
-        self.problem.adjacency() != Adjacency::AddRemoveOne
+        self.shape.problem.adjacency() != Adjacency::AddRemoveOne
     }
 
-    /// The first table, or the second.
-    pub(super) fn table(&self, which: usize) -> Table {
+    /// The records of the first table, or of the second.
+    fn records(&self, which: usize) -> Vec<&Record> {
         let mut records: Vec<&Record> = self.others.iter().collect();
         match which {
             0 if self.replaces() => records.insert(self.place, &self.before),
             0 => {}
             _ => records.insert(self.place, &self.after),
         }
-        Table {
-            features: records.iter().flat_map(|record| record.features.iter().copied()).collect(),
-            columns: self.columns,
-            targets: records.iter().map(|record| record.target).collect(),
+        records
+    }
+
+    /// A table as it is trained on: rows with a constant are clipped before it follows them, others by whoever takes them in.
+    pub(super) fn table(&self, which: usize) -> Table {
+        let records = self.records(which);
+        let Shape { features, row_bound, constant, .. } = self.shape;
+        let mut cells = Vec::new();
+        for record in &records {
+            let mut row = record.features.clone();
+            if let Some(constant) = constant {
+                clip_row(&mut row, row_bound);
+                row.push(constant);
+            }
+            cells.extend(row);
         }
+        let columns = features + usize::from(constant.is_some());
+        Table { features: cells, columns, targets: records.iter().map(|record| record.target).collect() }
+    }
+
+    /// The exchanged record and another, by their places in both tables.
+    pub(super) fn looked_at(&self) -> (usize, usize) {
+        let records = self.others.len() + 1;
+        (self.place, (self.place + 1 + self.toward % self.others.len().max(1)) % records)
     }
 
     /// How often each record is in a table of so many: the exchanged one once, the others by their shares of the rest.
@@ -94,7 +129,7 @@ impl Attack {
         let mut other = self.clone();
         for _ in 0..=below(source, 3) {
             let record = self.record(source);
-            match below(source, 9) {
+            match below(source, 12) {
                 0 => other.before = record,
                 1 => other.after = record,
                 2 | 3 if !other.others.is_empty() => {
@@ -111,6 +146,23 @@ impl Attack {
                     other.shares[which] = share(source);
                 }
                 5 => other.place = below(source, other.others.len() + 1),
+                9 => other.toward = below(source, self.size),
+                // A little further in some direction.
+                10 => {
+                    let which = below(source, other.others.len() + 2);
+                    let features = match which.checked_sub(2) {
+                        Some(other_one) => &mut other.others[other_one].features,
+                        None if which == 0 => &mut other.before.features,
+                        None => &mut other.after.features,
+                    };
+                    let free = if self.aligned { 1 } else { features.len() };
+                    features.iter_mut().take(free).for_each(|value| *value += 0.2 * unit(source));
+                }
+                11 => {
+                    let free = if self.aligned { 1 } else { other.at.len() };
+                    other.at.iter_mut().take(free).for_each(|value| *value += 0.1 * unit(source));
+                    self.shape.problem.domain().project(&mut other.at);
+                }
                 6 if !other.replaces() => {
                     let count = below(source, self.size + 2);
                     other.others.resize(count, record);
@@ -125,14 +177,14 @@ impl Attack {
 
     /// Labels that are public are the same in both tables.
     fn match_labels(&mut self) {
-        if self.problem.adjacency() == Adjacency::ReplaceFeatures {
+        if self.shape.problem.adjacency() == Adjacency::ReplaceFeatures {
             self.after.target = self.before.target;
         }
     }
 
     /// At an end of the ball, in its middle, or anywhere, with any label; now and then beyond the bound, to be clipped.
     fn record(&self, source: &mut Replay) -> Record {
-        let kappa = self.problem.feature_bound();
+        let kappa = self.shape.row_bound;
         let feature = |source: &mut Replay| match below(source, 7) {
             0 | 1 => kappa,
             2 | 3 => -kappa,
@@ -140,8 +192,10 @@ impl Attack {
             5 => 1e3 * kappa * unit(source),
             _ => kappa * unit(source),
         };
-        let features = (0..self.columns).map(|_| feature(source)).collect();
-        let target = match self.problem.objective() {
+        let free = if self.aligned { 1 } else { self.shape.features };
+        let mut features = vec![0.0; self.shape.features];
+        features.iter_mut().take(free).for_each(|value| *value = feature(source));
+        let target = match self.shape.problem.objective() {
             Objective::Metric { .. } => below(source, 3) as f64,
             Objective::Pointwise { loss: PointLoss::Residual { target_bound, .. } } => match below(source, 4)
             {
@@ -156,11 +210,14 @@ impl Attack {
     }
 
     fn parameters(&self, source: &mut Replay) -> Vec<f64> {
-        let domain = self.problem.domain();
+        let domain = self.shape.problem.domain();
         let reach = if domain == Domain::Whole { 3.0 } else { domain.radius() };
-        let length = [0.0, 1.0, unit(source)][below(source, 3)];
-        let mut at: Vec<f64> =
-            (0..self.at.len()).map(|_| 2.0 * reach * length * unit(source).signum()).collect();
+        let length = 2.0 * reach * [0.0, 1.0, unit(source)][below(source, 3)];
+        let to_a_corner = below(source, 2) == 0;
+        let mut one = || if to_a_corner { unit(source).signum() } else { unit(source) };
+        let free = if self.aligned { 1 } else { self.at.len() };
+        let mut at = vec![0.0; self.at.len()];
+        at.iter_mut().take(free).for_each(|value| *value = length * one());
         domain.project(&mut at);
         at
     }

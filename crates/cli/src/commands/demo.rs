@@ -4,7 +4,7 @@ use crate::args::{Demo, Spending};
 use crate::commands::{baseline, train};
 use crate::failure::Failure;
 use crate::files;
-use crate::output::{Force, Kind, Output, Taken};
+use crate::output::{self, Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, simulate};
 use pairdp_learn::baseline::Baseline;
@@ -25,7 +25,7 @@ const DELTA: f64 = 1e-6;
 
 pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failure> {
     let folder = &arguments.out;
-    std::fs::create_dir_all(folder).map_err(|error| Failure::write(folder, &error))?;
+    output::folder(folder)?;
     let cohort = folder.join("cohort.csv");
     let holdout = folder.join("holdout.csv");
     let model_file = folder.join("model.json");
@@ -42,7 +42,8 @@ pub(crate) fn run(arguments: &Demo, printer: &Printer) -> Result<ExitCode, Failu
     // A model of the simulated cohort cost nobody anything.
     let shown_before = files::read_model(&model_file).is_ok_and(|model| model.predictor.encoding == encoding);
     let model_place = place(&model_file, Kind::Model, shown_before)?;
-    let scores_place = place(&scores_file, Kind::Predictions, false)?;
+    // Nor did its scores.
+    let scores_place = place(&scores_file, Kind::Predictions, shown_before)?;
     let mut inputs = Vec::new();
     for (name, kind, text) in [
         ("cohort.csv", Kind::Table, learned.csv.as_str()),

@@ -2,7 +2,7 @@
 
 use crate::args::{Arguments, Completions, Man};
 use crate::failure::Failure;
-use crate::output::{Force, Kind, Output, Taken};
+use crate::output::{self, Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use clap::CommandFactory as _;
 use serde_json::json;
@@ -26,7 +26,7 @@ pub(crate) fn pages(arguments: &Man, printer: &Printer) -> Result<ExitCode, Fail
         }
         Some(folder) => {
             let written = |error: std::io::Error| Failure::write(folder, &error);
-            std::fs::create_dir_all(folder).map_err(written)?;
+            output::folder(folder)?;
             let made = tempfile::tempdir().map_err(written)?;
             clap_mangen::generate_to(Arguments::command(), made.path()).map_err(written)?;
             for page in std::fs::read_dir(made.path()).map_err(written)? {

@@ -31,8 +31,10 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
         Mechanism::Moments(moments) => ("noise on each moment", moments.sigma()),
         Mechanism::Output(output) => ("noise on the result (of the first phase)", output.phases()[0].sigma),
     };
+    let adjacency = spec.problem().adjacency();
+    let protects = adjacency.protects(spec.problem().size(records));
     let mut text = format!(
-        "{} with {} steps of size {:.4}, {}\n{what}: scale {sigma:.6}\nprivate at {budget}",
+        "{} with {} steps of size {:.4}, {}\n{what}: scale {sigma:.6}\nprivate at {budget}\nfor {protects}",
         plan.algorithm().name(),
         plan.steps(),
         plan.step_size(),
@@ -42,7 +44,7 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
         let _ = write!(text, "\nwhy: {because}");
     }
     let object = json!({ "plan": plan, "problem": spec.problem(), "because": spec.because(), "sigma": sigma, "epsilon": budget.epsilon,
-        "delta": budget.delta, "as_printed": spec.as_printed() });
+        "delta": budget.delta, "adjacency": adjacency, "protects": protects, "as_printed": spec.as_printed() });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 use crate::args::Predict;
 use crate::failure::Failure;
 use crate::files;
-use crate::output::{Force, Kind, Output, Role, Taken};
+use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{LabelKind, LabelUse, Table};
 use pairdp_learn::{Predictor, Task};
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Failure> {
     let reads = Taken::none().and(&arguments.model, Role::Model).and_table(&arguments.data, None);
-    let place = |path: &PathBuf| Output::new(path, Kind::Predictions, Force::Never, &reads);
+    let place = |path: &PathBuf| Output::new(path, Kind::Predictions, arguments.force.into(), &reads);
     let out = arguments.out.as_ref().map(place).transpose()?;
     let predictor = files::read_predictor(&arguments.model)?;
     let table = printer.reading(&arguments.data, &predictor.encoding, LabelUse::Ignore)?;

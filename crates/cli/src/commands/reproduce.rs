@@ -1,6 +1,6 @@
 use crate::args::Reproduce;
 use crate::failure::Failure;
-use crate::output::{Force, Kind, Output, Taken};
+use crate::output::{self, Force, Kept, Kind, Output, Taken, plot_file};
 use crate::printer::Printer;
 use crate::report::html;
 use pairdp_reproduce::plot::{dots, short};
@@ -27,14 +27,16 @@ pub(crate) fn run(arguments: &Reproduce, printer: &Printer) -> Result<ExitCode, 
         return Err(Failure::refused(message, "see `pairdp reproduce list`"));
     }
     let out = &arguments.out;
-    std::fs::create_dir_all(out).map_err(|error| Failure::write(out, &error))?;
+    output::folder(out)?;
     let scope = Scope { data: arguments.data.as_deref(), quick: arguments.quick };
-    let cells = out.join("cells.jsonl");
+    let kept = Kept::new(&out.join("cells.jsonl"), Kind::Cells, &Taken::none())?;
+    kept.unshare().map_err(|error| Failure::write(kept.place(), &error))?;
+    let cells = kept.place();
     let (mut sections, mut text, mut objects) = (String::new(), String::new(), Vec::new());
     for experiment in &EXPERIMENTS {
         if !wanted(experiment) {
             // The page is about all that lies in the folder.
-            let cells = found(experiment, &cells).map_err(|error| refused(&error))?;
+            let cells = found(experiment, cells).map_err(|error| refused(&error))?;
             if !cells.is_empty() {
                 let outcome = Outcome { kept: cells.len(), cells, missing: Vec::new() };
                 sections.push_str(&section(experiment, &outcome, &dots(experiment, &outcome.cells), false));
@@ -42,10 +44,10 @@ pub(crate) fn run(arguments: &Reproduce, printer: &Printer) -> Result<ExitCode, 
             continue;
         }
         let about_to = |key: &str| printer.progress(&format!("{}: {key}", experiment.name));
-        let outcome = compute(experiment, &scope, &cells, about_to).map_err(|error| refused(&error))?;
+        let outcome = compute(experiment, &scope, cells, about_to).map_err(|error| refused(&error))?;
         let plot = dots(experiment, &outcome.cells);
         write(&out.join(format!("{}.csv", experiment.name)), Kind::Reruns, &csv(experiment, &outcome))?;
-        write(&out.join(format!("{}.svg", experiment.name)), Kind::Plot, &plot)?;
+        write(&out.join(format!("{}.svg", experiment.name)), Kind::Plot, &plot_file(&plot))?;
         sections.push_str(&section(experiment, &outcome, &plot, arguments.quick));
         let (count, kept) = (outcome.cells.len(), outcome.kept);
         let _ = writeln!(text, "{:<18} {count} cells, {kept} of them from an earlier run", experiment.name);

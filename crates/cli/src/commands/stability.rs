@@ -1,6 +1,6 @@
 use crate::args::Stability;
 use crate::failure::Failure;
-use crate::output::{Force, Kind, Output, Taken};
+use crate::output::{Force, Kind, Output, Taken, plot_file};
 use crate::printer::Printer;
 use pairdp_audit::gap::{Gap, gaps};
 use pairdp_audit::plot::{Series, log_log};
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &Stability, printer: &Printer) -> Result<ExitCode, 
     let averages = gaps(50, 50)?;
     if let Some(plot) = plot {
         let text = format!("wrote {}", plot.path().display());
-        plot.write(picture()?.as_bytes())?;
+        plot.write(plot_file(&picture()?).as_bytes())?;
         printer.progress(&text);
     }
     let outside = cells.iter().filter(|cell| !cell.within).count();

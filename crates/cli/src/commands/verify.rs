@@ -2,6 +2,8 @@ use crate::args::Verify;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
+use pairdp_certificate::Certificate;
+use pairdp_units::shown;
 use pairdp_verify::{Patience, Verdict, verify_with};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -15,19 +17,19 @@ pub(crate) fn run(arguments: &Verify, printer: &Printer) -> Result<ExitCode, Fai
     let _ = if verdict.holds() {
         write!(
             text,
-            "yes: from its public facts this model is (ε = {}, δ = {:e})-differentially private\n\
+            "yes: from its public facts this model is (ε = {}, δ = {})-differentially private\n\
              for {}",
-            claim.epsilon,
-            claim.delta,
+            shown::up(claim.epsilon),
+            shown::up(claim.delta),
             model.certificate.protects(),
         )
     } else if verdict.is_unfinished() {
         write!(text, "not verified: this takes longer than {} s, see --patience", arguments.patience)
     } else {
         let names: Vec<&str> = verdict.failures().map(|check| check.name).collect();
-        write!(text, "no: the certificate contradicts itself ({})", names.join(", "))
+        write!(text, "no: the certificate does not prove what it claims; what fails: {}", names.join(", "))
     };
-    printer.result(&text, &object(&verdict));
+    printer.result(&text, &object(&verdict, &model.certificate));
     Ok(if verdict.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -43,7 +45,8 @@ fn table(verdict: &Verdict) -> String {
     text
 }
 
-fn object(verdict: &Verdict) -> Value {
+/// What is claimed belongs to the answer: "holds" alone does not say what, and for whom.
+fn object(verdict: &Verdict, certificate: &Certificate) -> Value {
     let checks: Vec<Value> = verdict
         .checks
         .iter()
@@ -52,5 +55,9 @@ fn object(verdict: &Verdict) -> Value {
             json!({ "name": check.name, "relation": check.relation, "holds": holds, "failure": check.failure })
         })
         .collect();
-    json!({ "holds": verdict.holds(), "checks": checks })
+    let claim = &certificate.claim;
+    json!({
+        "holds": verdict.holds(), "epsilon": claim.epsilon, "delta": claim.delta, "adjacency": claim.adjacency,
+        "protects": certificate.protects(), "checks": checks,
+    })
 }

@@ -1,6 +1,6 @@
 //! What a file is that lies where another should go, by its beginning.
 
-use super::Kind;
+use super::{Kind, PLOT_MARK};
 use crate::files::Document;
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _};
@@ -18,6 +18,8 @@ pub(super) enum Found {
     Nothing,
     /// Something that we write.
     Kind(Kind),
+    /// The simulator's schema, to the letter.
+    SimulatedSchema,
     /// A ledger, or another database.
     Ledger,
     /// A ledger's key.
@@ -46,6 +48,9 @@ impl Found {
         let named = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(".schema.toml"));
         let mut text = String::new();
         let read = file.take(LONGEST_SCHEMA).read_to_string(&mut text).is_ok();
+        if read && text == pairdp_data::simulate::SCHEMA {
+            return Ok(Self::SimulatedSchema);
+        }
         let schema = named || (read && pairdp_data::Schema::parse(&text).is_ok());
         Ok(if schema { Self::Kind(Kind::Schema) } else { Self::Other })
     }
@@ -57,7 +62,8 @@ impl Found {
             _ if bytes.starts_with(b"SQLite format 3\0") => return Some(Self::Ledger),
             _ if is_key(bytes) => return Some(Self::Key),
             _ if bytes.starts_with(b"<!DOCTYPE html>") && has(b"default-src 'none'; style-src") => Kind::Page,
-            _ if bytes.starts_with(b"<svg ") => Kind::Plot,
+            _ if bytes.starts_with(b"<svg ") && has(PLOT_MARK.as_bytes()) => Kind::Plot,
+            _ if bytes.starts_with(b"{\"experiment\":") && has(b"\"repetitions\":") => Kind::Cells,
             _ if bytes.starts_with(b"\x08") && has(b"pairdp") => Kind::Onnx,
             _ if bytes.starts_with(b"# NOT private") => Kind::Influence,
             _ if bytes.starts_with(b"experiment,cell,repetitions,") => Kind::Reruns,

@@ -5,8 +5,8 @@ use super::plot::{Axis, Plot};
 use crate::failure::Failure;
 use pairdp_accountant::calibrate::{TradeOff, trade_off};
 use pairdp_learn::{Certificate, LearnError, certified_event};
-use pairdp_units::Adjacency;
 use pairdp_units::directed::{smaller, up_by};
+use pairdp_units::{Adjacency, shown};
 use std::fmt::Write as _;
 
 /// False-positive rates of the table, in percent.
@@ -38,10 +38,10 @@ pub(super) fn section(certificate: &Certificate) -> Result<String, Failure> {
         PERCENTS[SAID],
     );
     body += &html::paragraph(&format!(
-        "In numbers: (ε = {}, δ = {:e})-differential privacy for {}. No test, \
+        "In numbers: (ε = {}, δ = {})-differential privacy for {}. No test, \
          whatever it computes from the model, lies above the curve; on the dashed line a test does no better than a coin.",
-        claim.epsilon,
-        claim.delta,
+        shown::up(claim.epsilon),
+        shown::up(claim.delta),
         certificate.protects(),
     ));
     let plot = Plot::new(

@@ -5,8 +5,8 @@ use super::plot::{Axis, Plot, bars};
 use super::quality::Quality;
 use crate::failure::Failure;
 use pairdp_learn::{Law, LearnError, Loudness, Mechanism, PrivateModel, Released, Task, certified_problem};
-use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
+use pairdp_units::{Adjacency, Budget, shown};
 use std::fmt::Write as _;
 
 /// Bars that are shown at most.
@@ -43,8 +43,8 @@ fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Fail
     let lowest = curve.iter().fold(ratio(now), |low, point| smaller(low, point.1));
     let highest = curve.iter().fold(ratio(now), |high, point| larger(high, point.1));
     let words = match quality {
-        Some(quality) => format!("ε = {here}: {}", quality.headline()),
-        None => format!("ε = {here}"),
+        Some(quality) => format!("ε = {}: {}", shown::up(here), quality.headline()),
+        None => format!("ε = {}", shown::up(here)),
     };
     let plot = Plot::new(
         Axis::logarithmic("ε, smaller protects more", here / 10.0, here * 10.0),
@@ -55,12 +55,13 @@ fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Fail
     Ok(html::figure(
         &plot.svg("Noise over signal as ε varies"),
         &format!(
-            "Length of the noise in one release over the largest length that its exact answer can have, for {} records of \
-             {} features, δ = {:e} and the same plan of {} steps. Computed from public facts. What a table has to say \
+            "Length of the noise in one release over the largest length that its exact answer can have, for {}{} records of \
+             {} features, δ = {} and the same plan of {} steps. Computed from public facts. What a table has to say \
              is less than the largest signal; averaging over steps quiets the noise.",
+            if certificate.problem.adjacency() == Adjacency::AddRemoveOne { "at most " } else { "" },
             certificate.records,
             certificate.features,
-            delta,
+            shown::up(delta),
             model.training.steps(),
         ),
     ))

@@ -1,7 +1,10 @@
 //! Tables in many files, and who holds them.
 
 use super::common::Workplace;
+use pairdp_data::{Encoding, Schema};
+use pairdp_learn::{Task, parts};
 use serde_json::Value;
+use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -200,4 +203,97 @@ fn a_lost_driver_is_paid_for_once() {
     assert_eq!((&stays["committed"], &stays["open"]), (&1.into(), &0.into()), "{show}");
     assert_eq!(records(&workplace, "m.json"), 2000);
     assert!(!workplace.path("run.checkpoint.lock").exists());
+}
+
+/// A message to a worker: a tag, a length, and as many bytes.
+fn frame(tag: u8, body: &[u8]) -> Vec<u8> {
+    [&[tag][..], &(body.len() as u64).to_le_bytes(), body].concat()
+}
+
+/// What a worker answers, each with its tag, and how it ends.
+fn spoken(input: &[u8]) -> (Vec<(char, String)>, i32, String) {
+    let mut worker = Command::new(env!("CARGO_BIN_EXE_pairdp"))
+        .arg("worker")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    worker.stdin.take().unwrap().write_all(input).unwrap();
+    let run = worker.wait_with_output().unwrap();
+    let mut rest = run.stdout.as_slice();
+    let mut answers = Vec::new();
+    while let Some((tag, after)) = rest.split_first() {
+        let (length, after) = after.split_at(8);
+        let length = usize::try_from(u64::from_le_bytes(length.try_into().unwrap())).unwrap();
+        let (body, after) = after.split_at(length);
+        answers.push((char::from(*tag), String::from_utf8_lossy(body).into_owned()));
+        rest = after;
+    }
+    (answers, run.status.code().unwrap(), String::from_utf8(run.stderr).unwrap())
+}
+
+/// The whole answer to each bad message. None quotes what it was sent, which may be a cell.
+#[test]
+fn issue_18_bad_messages_to_workers_have_their_words() {
+    const UNREADABLE: &str =
+        "the engine failed: a request or reply cannot be read: driver and workers must be of one version";
+    const NOTHING: &str = "there is no file to learn from\n\
+        hint: name a folder of tables, or a pattern such as 'parts/*.parquet'";
+    let workplace = workplace(300);
+    let schema = Schema::read(&workplace.path("parts.schema.toml")).unwrap();
+    let described = |paths: &[&str]| {
+        let paths: Vec<_> = paths.iter().map(|name| workplace.path(name)).collect();
+        let texts = parts::describe(Task::Ranking, &paths, &Encoding::of(&schema), schema.label(), 1);
+        frame(b'P', &serde_json::to_vec(&texts.unwrap()).unwrap())
+    };
+    let whole = described(&["parts/0.csv"]);
+    let header = workplace.read("parts/0.csv").lines().next().unwrap().to_owned();
+    let cells = header.split(',').map(|_| "SECRET").collect::<Vec<_>>().join(",");
+    workplace.write("parts/bad.csv", &format!("{header}\n{cells}\n"));
+    workplace.write("parts/short.csv", &format!("{header}\nSECRET\n"));
+    workplace.write("parts/other.csv", "SECRET\n1\n");
+    let shown = |name: &str| workplace.path(name).display().to_string();
+    let mend = "hint: mend the cell, or leave the column out of the schema";
+    let bad = format!("{}: column `age`: not a number\n{mend}", shown("parts/bad.csv"));
+    let short = format!(
+        "{}: a row has not as many cells as the header\nhint: quote cells that contain commas",
+        shown("parts/short.csv")
+    );
+    let other = format!(
+        "{}: line 1: no column `age` in the header\nhint: names must match the schema's exactly, case included",
+        shown("parts/other.csv")
+    );
+    let absent = format!("{}: no such file\nhint: check the path", shown("parts/absent.csv"));
+    for (input, message) in [
+        (frame(b'X', b"SECRET"), "not a message for a worker"),
+        (frame(b'S', b"SECRET"), "not a message for a worker"),
+        (frame(b'P', b"SECRET"), "not a list of parts"),
+        (frame(b'P', b"{\"SECRET\": 1}"), "not a list of parts"),
+        (frame(b'P', b"[1]"), "not a list of parts"),
+        (frame(b'P', b"[\"SECRET\"]"), UNREADABLE),
+        (frame(b'P', b"[\"{}\"]"), UNREADABLE),
+        (frame(b'Q', b"SECRET"), NOTHING),
+        ([frame(b'P', b"[]"), frame(b'Q', b"SECRET")].concat(), NOTHING),
+        ([whole.clone(), frame(b'Q', b"SECRET")].concat(), UNREADABLE),
+        ([whole.clone(), frame(b'Q', b"")].concat(), UNREADABLE),
+        (described(&["parts/bad.csv"]), bad.as_str()),
+        (described(&["parts/short.csv"]), short.as_str()),
+        (described(&["parts/other.csv"]), other.as_str()),
+        (described(&["parts/absent.csv"]), absent.as_str()),
+    ] {
+        let (answers, code, said) = spoken(&input);
+        let refusals: Vec<&String> =
+            answers.iter().filter(|(tag, _)| *tag == 'E').map(|(_, message)| message).collect();
+        assert_eq!(refusals, [message], "{answers:?}");
+        assert!(!message.contains("SECRET") && code == 0 && said.is_empty(), "{code}: {said}");
+    }
+    // What is no message at all ends a worker: it cannot know where the next one begins.
+    for (input, message) in [
+        (&b"Q\x09\0\0\0\0\0\0\0SECRET"[..], "error: a worker lost its driver: unexpected end of file\n"),
+        (&b"Q\xff\xff\xff\xff\xff\xff\xff\xffSECRET"[..], "error: a worker lost its driver: not a frame\n"),
+    ] {
+        assert_eq!(spoken(input), (Vec::new(), 2, message.to_owned()));
+    }
+    assert_eq!(spoken(&whole).0, [('R', String::new())]);
 }

@@ -25,6 +25,9 @@ fn exact_measures_need_public_records() {
         ("report model.json cohort.csv", "the records are private"),
         ("report model.json unnamed.csv", "nothing says that the records are public"),
         ("report model.json unnamed.csv --schema cohort.schema.toml", "the records are private"),
+        // The schema beside a table is its custodian's, and no other overrules it.
+        ("evaluate model.json cohort.csv --schema open.schema.toml", "as cohort.schema.toml says"),
+        ("report model.json cohort.csv --schema open.schema.toml", "as cohort.schema.toml says"),
     ] {
         let run = workplace.run(arguments);
         assert!(run.code == 1 && run.err.contains(word), "{arguments}: {}{}", run.out, run.err);
@@ -33,10 +36,39 @@ fn exact_measures_need_public_records() {
         assert_eq!(error["code"], "private-data");
     }
     assert!(!workplace.path("model.html").exists());
-    for arguments in ["unnamed.csv --public", "cohort.csv --schema open.schema.toml"] {
+    for arguments in ["unnamed.csv --public", "unnamed.csv --schema open.schema.toml"] {
         let run = workplace.run(&format!("evaluate model.json {arguments}"));
         assert!(run.code == 0 && run.out.starts_with("AUC 0."), "{}{}", run.out, run.err);
     }
+}
+
+/// A schema that does not say it, one that cannot be read, and one beside the table that a link leads to, are no permission.
+#[test]
+fn issue_18_13_both_schemas_have_to_call_the_records_public() {
+    let workplace = private_workplace("");
+    let open = workplace.read("cohort.schema.toml").replace("= true", "= false");
+    workplace.write("open.schema.toml", &open);
+    let silent = open.replace("private = false", "");
+    for (beside, word) in
+        [(silent.as_str(), "as cohort.schema.toml says"), ("label = 3", "cohort.schema.toml")]
+    {
+        workplace.write("cohort.schema.toml", beside);
+        let run = workplace.run("evaluate model.json cohort.csv --schema open.schema.toml");
+        assert!(run.code == 1 && run.err.contains(word), "{}{}", run.out, run.err);
+        assert_eq!(run.out, "");
+    }
+    workplace.write("cohort.schema.toml", &silent);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("cohort.csv", workplace.path("link.csv")).unwrap();
+        for options in ["--public", "--schema open.schema.toml"] {
+            let run = workplace.run(&format!("evaluate model.json link.csv {options}"));
+            assert!(run.code == 1 && run.err.contains("cohort.schema.toml says"), "{}{}", run.out, run.err);
+        }
+    }
+    workplace.write("cohort.schema.toml", &open);
+    let run = workplace.run("evaluate model.json cohort.csv --schema open.schema.toml");
+    assert_eq!(run.code, 0, "{}", run.err);
 }
 
 /// With hardly any noise the private measures are the exact ones; with much of it they come with long intervals.

@@ -139,7 +139,7 @@ fn issue_18_13_a_model_is_replaced_only_by_force() {
 fn issue_18_13_simulate_never_overwrites_a_schema_or_a_table() {
     let workplace = Workplace::new();
     workplace.write("t.schema.toml", "# by hand");
-    refused(&workplace.run("simulate --records 10 --out t.csv"), "t.schema.toml: there is a file already");
+    refused(&workplace.run("simulate --records 10 --out t.csv"), "t.schema.toml: there is a schema already");
     assert_eq!(workplace.files(), ["t.schema.toml"]);
     workplace.write("t.csv", "a\n1\n");
     refused(&workplace.run("simulate --records 10 --out t.csv"), "t.csv: there is a file already");
@@ -147,9 +147,101 @@ fn issue_18_13_simulate_never_overwrites_a_schema_or_a_table() {
         (workplace.read("t.schema.toml").as_str(), workplace.read("t.csv").as_str()),
         ("# by hand", "a\n1\n")
     );
-    let run = workplace.run("simulate --records 10 --out t.csv --force");
+    // The simulator's schema says that the table is public: not even by force does it take the place of one written by hand.
+    refused(
+        &workplace.run("simulate --records 10 --out t.csv --force"),
+        "t.schema.toml: there is a schema already",
+    );
+    assert_eq!(
+        (workplace.read("t.schema.toml").as_str(), workplace.read("t.csv").as_str()),
+        ("# by hand", "a\n1\n")
+    );
+    std::fs::remove_file(workplace.path("t.schema.toml")).unwrap();
+    for _ in 0..2 {
+        let run = workplace.run("simulate --records 10 --out t.csv --force");
+        assert_eq!(run.code, 0, "{}", run.err);
+        assert!(workplace.read("t.schema.toml").contains("private = false"));
+    }
+    let theirs = workplace.read("t.schema.toml").replace("private = false", "private = true");
+    workplace.write("t.schema.toml", &theirs);
+    refused(&workplace.run("simulate --records 10 --out t.csv --force"), "there is a schema already");
+    assert_eq!(workplace.read("t.schema.toml"), theirs);
+}
+
+/// SQLite takes what has such a name for a journal, and rolls the ledger back to what it says.
+#[test]
+fn issue_18_13_no_command_takes_a_name_that_belongs_to_a_ledger() {
+    let workplace = workplace();
+    std::fs::remove_file(workplace.path("c.ledger.key")).unwrap();
+    let before = contents(&workplace);
+    for (command, _) in WRITERS {
+        for ending in ["-journal", "-wal", "-shm", ".key"] {
+            if command.contains("--ledger") {
+                continue;
+            }
+            let run = workplace.run(&command.replace("{out}", &format!("c.ledger{ending}")));
+            refused(&run, &format!("c.ledger{ending}: this name belongs to the ledger c.ledger"));
+        }
+    }
+    assert!(contents(&workplace) == before, "a refused command touched a file");
+    // Beside no ledger it is a name as any other.
+    let run = workplace.run(&format!("{TRAIN} --out notes-journal"));
     assert_eq!(run.code, 0, "{}", run.err);
-    assert!(workplace.read("t.schema.toml").contains("private = false"));
+}
+
+/// A file whose header is `score`, or that begins with `<svg `, may be anybody's.
+#[test]
+fn issue_18_13_files_that_look_like_ours_are_not_replaced() {
+    let workplace = workplace();
+    workplace.write("exam.csv", "score\n17\n12\n");
+    workplace.write("logo.svg", "<svg viewBox=\"0 0 1 1\"><circle r=\"1\"/></svg>\n");
+    let before = contents(&workplace);
+    let run = workplace.run("predict model.json cohort.csv --out exam.csv");
+    assert_eq!(
+        run.err,
+        "error: exam.csv: there is a file of predictions already\n\
+         hint: name another file with --out, or replace it with --force\n"
+    );
+    let plot = "stability --records 20 --steps 5 --step-size 0.1 --plot";
+    refused(&workplace.run(&format!("{plot} logo.svg")), "it is not a plot");
+    assert!(contents(&workplace) == before, "a refused command touched a file");
+    let run = workplace.run("predict model.json cohort.csv --out exam.csv --force");
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert_eq!(workplace.read("exam.csv").lines().count(), 201);
+    // By force, but not over anything.
+    refused(&workplace.run("predict model.json cohort.csv --out logo.svg --force"), "it is not a file of");
+}
+
+/// Cells are added to a file: it has to be one of cells, and what another name of it shows does not change.
+#[test]
+fn issue_18_13_cells_are_added_to_a_file_of_cells_only() {
+    let workplace = Workplace::new();
+    std::fs::create_dir(workplace.path("rerun")).unwrap();
+    workplace.write("table.csv", "a,b\n1,2\n");
+    std::fs::hard_link(workplace.path("table.csv"), workplace.path("rerun/cells.jsonl")).unwrap();
+    let command = "reproduce bassily-stability --quick --out rerun";
+    refused(&workplace.run(command), "it is not a file of finished cells");
+    assert_eq!(workplace.read("table.csv"), "a,b\n1,2\n");
+    let cell = "{\"experiment\":\"bassily-stability\",\"key\":\"old\",\"repetitions\":1,\"rows\":[]}\n";
+    std::fs::remove_file(workplace.path("rerun/cells.jsonl")).unwrap();
+    workplace.write("kept.jsonl", cell);
+    std::fs::hard_link(workplace.path("kept.jsonl"), workplace.path("rerun/cells.jsonl")).unwrap();
+    let run = workplace.run(command);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert_eq!(workplace.read("kept.jsonl"), cell);
+    assert!(workplace.read("rerun/cells.jsonl").starts_with(cell));
+}
+
+#[test]
+fn a_file_in_the_place_of_a_folder_is_said_in_plain_words() {
+    let workplace = Workplace::new();
+    workplace.write("notes.txt", "mine");
+    for command in ["man notes.txt", "demo --out notes.txt", "reproduce all --quick --out notes.txt"] {
+        let run = workplace.run(command);
+        assert_eq!(run.err, "error: notes.txt: this is a file\nhint: name a folder\n", "{command}");
+        assert_eq!(run.code, 1);
+    }
+    assert_eq!(workplace.read("notes.txt"), "mine");
 }
 
 #[test]
@@ -173,7 +265,7 @@ fn what_a_command_wrote_before_is_replaced() {
     for command in [
         "baseline cohort.csv --out baseline.json",
         "influence cohort.csv --out moved.csv",
-        "predict model.json cohort.csv --out scores.csv",
+        "predict model.json cohort.csv --out scores.csv --force",
         "report model.json --out page.html",
         "export model.json --to onnx --out m.onnx",
         "export model.json --to json --out scoring.json",
@@ -228,7 +320,7 @@ mod unix {
         let workplace = workplace();
         workplace.write("scores.csv", "score\n");
         symlink("scores.csv", workplace.path("link.csv")).unwrap();
-        let run = workplace.run("predict model.json cohort.csv --out link.csv");
+        let run = workplace.run("predict model.json cohort.csv --out link.csv --force");
         assert_eq!(run.code, 0, "{}", run.err);
         assert!(workplace.path("link.csv").is_symlink());
         assert_eq!(workplace.read("scores.csv").lines().count(), 201);
@@ -267,7 +359,7 @@ mod unix {
                 std::fs::set_permissions(workplace.path(name), permissions).unwrap();
             }
             assert_eq!(workplace.run(&format!("{TRAIN} --out model.json --force")).code, 0);
-            assert_eq!(workplace.run("predict model.json cohort.csv --out scores.csv").code, 0);
+            assert_eq!(workplace.run("predict model.json cohort.csv --out scores.csv --force").code, 0);
             assert_eq!((mode(&workplace, "model.json"), mode(&workplace, "scores.csv")), (kept, kept));
         }
     }
@@ -337,11 +429,11 @@ mod unix {
         child.wait().unwrap();
         drop(pipe);
         assert_eq!(drafts(&workplace).len(), 1);
-        assert_eq!(workplace.run("predict model.json cohort.csv --out scores.csv").code, 0);
+        assert_eq!(workplace.run("predict model.json cohort.csv --out scores.csv --force").code, 0);
         assert_eq!(drafts(&workplace).len(), 0);
         // A whole model was paid for.
         workplace.write(".pairdp-draft-kept", &workplace.read("model.json"));
-        assert_eq!(workplace.run("predict model.json cohort.csv --out scores.csv").code, 0);
+        assert_eq!(workplace.run("predict model.json cohort.csv --out scores.csv --force").code, 0);
         assert_eq!(drafts(&workplace).len(), 1);
     }
 

@@ -40,6 +40,74 @@ fn the_demonstration_explains_itself_and_verifies() {
     assert_eq!(workplace.run("verify shown/model.json").code, 0);
 }
 
+/// "Holds" alone does not say what, and a plan without its neighbours is half a promise.
+#[test]
+fn issue_18_03_verify_and_plan_say_for_whom() {
+    let workplace = Workplace::with_cohort(100);
+    for (options, adjacency, words) in [
+        ("", "replace-one", "replacing any one of 100 records by any other"),
+        (
+            "--max-records 500",
+            "add-remove-one",
+            "adding or removing any one record; how many there are, at most 500, stays secret",
+        ),
+        (
+            "--task metric --public-labels --algorithm noisy-gd --steps 2",
+            "replace-features",
+            "replacing the features of any one of 100 records; the labels count as public and are not protected",
+        ),
+    ] {
+        let run = workplace
+            .run(&format!("train cohort.csv --epsilon 0.5 --delta 1e-6 {options} --out m.json --force"));
+        assert_eq!(run.code, 0, "{}", run.err);
+        let plan = format!("plan --records 100 --features 9 --epsilon 0.5 --delta 1e-6 {options}");
+        for command in ["verify m.json", &plan] {
+            let text = workplace.run(command).out;
+            assert!(text.contains(&format!("for {words}")), "{command}: {text}");
+            let object: Value =
+                serde_json::from_str(&workplace.run(&format!("{command} --json")).out).unwrap();
+            assert_eq!(
+                (&object["epsilon"], &object["delta"], &object["adjacency"], &object["protects"]),
+                (&0.5.into(), &1e-6.into(), &adjacency.into(), &words.into()),
+                "{command}: {object}"
+            );
+        }
+    }
+}
+
+#[test]
+fn issue_18_18_a_tiny_budget_is_shown_in_its_own_order_of_magnitude() {
+    let workplace = Workplace::with_cohort(100);
+    for command in [
+        "train cohort.csv --epsilon 1e-12 --delta 1e-6 --out m.json",
+        "verify m.json",
+        "plan --records 100 --features 9 --epsilon 1e-12 --delta 1e-6",
+    ] {
+        let run = workplace.run(command);
+        assert!(
+            run.code == 0 && run.out.contains("ε = 1e-12, δ = 1e-6"),
+            "{command}: {}{}",
+            run.out,
+            run.err
+        );
+    }
+    assert_eq!(workplace.run("report m.json -o page.html").code, 0);
+    let page = workplace.read("page.html");
+    assert!(page.contains("ε = 1e-12, δ = 1e-6") && !page.contains("0.00000000000"), "{page}");
+    for command in [
+        "budget create stays --ledger c.ledger --epsilon 1e-12 --delta 1e-6 --records 100 --schema cohort.schema.toml",
+        "budget history --ledger c.ledger",
+    ] {
+        let run = workplace.run(command);
+        assert!(
+            run.code == 0 && run.out.contains("ε = 1e-12, δ = 1e-6"),
+            "{command}: {}{}",
+            run.out,
+            run.err
+        );
+    }
+}
+
 /// Paths to every number of a JSON document.
 fn numbers(value: &Value, path: String, found: &mut Vec<String>) {
     match value {

@@ -186,3 +186,26 @@ fn issue_22_9_files_that_never_end_are_refused() {
         assert!(run.err.starts_with(said), "{command}: {}", run.err);
     }
 }
+
+/// Rows beyond the cap do not count, but they are read; whoever's they are, no row is named.
+#[test]
+fn issue_18_08_a_bad_row_beyond_the_cap_is_refused_without_its_place() {
+    let rows = |beyond: &str| format!("{GOOD}4,u,1\n{beyond}\n");
+    for (beyond, word) in [
+        ("SECRET,u,0", "t.csv: column `a`: not a number"),
+        ("4,u,SECRET", "t.csv: column `y`: the label"),
+        ("4,u", "t.csv: a row has not as many cells as the header"),
+    ] {
+        let error = refused(Some(&rows(beyond)), &format!("{BUDGET} --max-records 3"));
+        assert!(error.contains(word) && !error.contains("line") && !error.contains("SECRET"), "{error}");
+    }
+    // And those that are good change nothing that can be seen.
+    let workplace = Workplace::new();
+    workplace.write("t.schema.toml", SCHEMA);
+    for beyond in ["4,u,0", "9,v,1\n9,v,1\n9,v,1"] {
+        workplace.write("t.csv", &rows(beyond));
+        let run = workplace.run(&format!("train t.csv --out model.json --force {BUDGET} --max-records 3"));
+        assert_eq!(run.code, 0, "{}", run.err);
+        assert!(run.out.contains("at most 3") && !run.out.contains("records of 5"), "{}", run.out);
+    }
+}

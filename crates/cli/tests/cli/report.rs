@@ -48,6 +48,17 @@ fn every_algorithm_has_a_page_that_stands_alone() {
     }
 }
 
+/// What the guarantee keeps secret is no number on the page.
+#[test]
+fn issue_18_07_the_page_of_a_capped_model_names_no_number_of_records() {
+    let page = report(&workplace(), "--max-records 700", "");
+    for words in
+        ["Records n</th><td>at most 700<", "trained on at most 700 records", "for at most 700 records"]
+    {
+        assert!(page.contains(words), "no `{words}` in {page}");
+    }
+}
+
 /// The sentence is on the safe side of what (ε, δ) itself allows, and not beyond it.
 #[test]
 fn the_promise_is_at_least_the_exact_curve_and_at_most_the_claim() {
