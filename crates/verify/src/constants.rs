@@ -139,8 +139,8 @@ fn fall(loss: MarginLoss, margin: f64) -> f64 {
     match loss {
         MarginLoss::Hinge => f64::from(u8::from(margin < 1.0)),
         MarginLoss::Logistic => sigmoid(-margin),
-        MarginLoss::CappedLogistic if margin < 0.0 => 0.5,
-        MarginLoss::CappedLogistic => sigmoid(-margin),
+        // No steeper than at 0.
+        MarginLoss::CappedLogistic => sigmoid(-larger(margin, 0.0)),
         MarginLoss::Squared => 2.0 - 2.0 * margin,
         MarginLoss::QHinge { q } => q * larger(1.0 - margin, 0.0).powf(q - 1.0),
     }

@@ -147,8 +147,13 @@ fn composed(first: &Mixture, second: &Mixture, epsilon: f64, times: i32) -> f64 
         let loss = (here / there).ln();
         if here > 0.0 && loss.abs() < 10.0 {
             // Negative losses are at the end, as a cyclic sum has them.
-            let steps = (loss / STEP).floor() as i64;
-            losses[usize::try_from(steps.rem_euclid(LENGTH as i64)).unwrap()] += here;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a place below LENGTH"
+            )]
+            let place = (loss / STEP).floor().rem_euclid(LENGTH as f64) as usize;
+            losses[place] += here;
         }
     }
     let (forward, back) = (planner.plan_fft_forward(LENGTH), planner.plan_fft_inverse(LENGTH));

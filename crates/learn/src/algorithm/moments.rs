@@ -61,7 +61,7 @@ fn solve(released: &[f64], mechanism: &Moments) -> Result<Vec<f64>, LearnError> 
             Some(_) => Ridge { times: 1.0, floor: 0.01 },
             None => Ridge { times: few_times(clarity(records, d, budget)?), floor: 0.03 },
         };
-        matrix.solve(&mean, &covariance, variance, ridge)
+        matrix.solve(&mean, &covariance, variance, &ridge)
     } else {
         // Features spread evenly over directions would have this variance.
         let even = kappa * kappa / d as f64;
@@ -145,7 +145,7 @@ impl Symmetric {
     }
 
     /// (Ĉ + λI)⁻¹ĉ for second moments with this much noise in each coordinate.
-    fn solve(mut self, mean: &[f64], covariance: &[f64], variance: f64, by: Ridge) -> Solved {
+    fn solve(mut self, mean: &[f64], covariance: &[f64], variance: f64, by: &Ridge) -> Solved {
         let d = self.d;
         for (i, row) in self.entries.chunks_exact_mut(d).enumerate() {
             row.iter_mut().zip(mean).for_each(|(entry, m)| *entry -= mean[i] * m);

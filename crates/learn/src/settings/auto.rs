@@ -203,5 +203,5 @@ pub(crate) fn by_time(
     let size = smaller(time / steps, LONGEST);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 100 and 2000")]
     let plan = Plan::new(PlanKind::NoisyGd, steps as u32, size, Average::SecondHalf)?;
-    Ok(plan.with_law(law).with_momentum(MOMENTUM)?)
+    plan.with_law(law).with_momentum(MOMENTUM)
 }

@@ -49,25 +49,21 @@ impl Tree {
         let of_positives = |sums: Vec<(usize, f64)>| -> f64 {
             sums.into_iter().filter(|(index, _)| targets[*index] > 0.0).map(|(_, sum)| sum).sum()
         };
-        match loss {
-            MarginLoss::QHinge { q } => {
-                let power = |distance: f64| if distance > 0.0 { distance.powf(q) } else { 0.0 };
-                of_positives(both_sides(scores, targets, &power, Kink::NegativeAbove { shift: 1.0 }, par))
-            }
-            _ => {
-                let right = |m: f64| if m > 0.0 { loss.value(m) } else { 0.0 };
-                let wrong = |m: f64| if m > 0.0 { loss.value(-m) } else { 0.0 };
-                of_positives(both_sides(scores, targets, &right, Kink::NegativeBelow, par))
-                    + of_positives(both_sides(
-                        scores,
-                        targets,
-                        &wrong,
-                        Kink::NegativeAbove { shift: 0.0 },
-                        par,
-                    ))
-                    + loss.value(0.0) * ties(scores, targets)
-            }
+        if let MarginLoss::QHinge { q } = loss {
+            let power = |distance: f64| if distance > 0.0 { distance.powf(q) } else { 0.0 };
+            return of_positives(both_sides(
+                scores,
+                targets,
+                &power,
+                Kink::NegativeAbove { shift: 1.0 },
+                par,
+            ));
         }
+        let right = |m: f64| if m > 0.0 { loss.value(m) } else { 0.0 };
+        let wrong = |m: f64| if m > 0.0 { loss.value(-m) } else { 0.0 };
+        of_positives(both_sides(scores, targets, &right, Kink::NegativeBelow, par))
+            + of_positives(both_sides(scores, targets, &wrong, Kink::NegativeAbove { shift: 0.0 }, par))
+            + loss.value(0.0) * ties(scores, targets)
     }
 }
 
