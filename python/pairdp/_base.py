@@ -40,7 +40,7 @@ ALGORITHMS = (
     "matching-sgd",
     "moments",
 )
-LOSSES = ("logistic", "hinge", "squared", "q-hinge", "q-norm")
+LOSSES = ("logistic", "capped-logistic", "hinge", "squared", "q-hinge", "q-norm")
 MECHANISMS = ("gaussian", "laplace", "euclidean")
 COMMON = (
     "algorithm",
@@ -59,7 +59,9 @@ OPTIONS = (
     "risk",
     "intercept",
     "max_records",
-    "range_share",
+    "representation",
+    "representation_share",
+    "momentum",
     "domain",
     "form",
     "average",
@@ -71,7 +73,17 @@ OPTIONS = (
 )
 
 WHOLE_NUMBERS = ("steps", "max_records", "order_seed")
-NUMBERS = ("q", "ridge", "feature_bound", "radius", "step_size", "positive_rate", "range_share", "expected_pairs")
+NUMBERS = (
+    "q",
+    "ridge",
+    "feature_bound",
+    "radius",
+    "step_size",
+    "positive_rate",
+    "representation_share",
+    "momentum",
+    "expected_pairs",
+)
 
 # Shares of a metric's pairs, where an engine does not say how many workers it has.
 DEFAULT_SHARES = 8

@@ -109,7 +109,7 @@ class PrivateClassifier(Classification, PrivateEstimator):
         The two public labels, ``(negative, positive)``. They are never read from ``y``.
     algorithm : str, optional
         As for :class:`pairdp.PrivateRanker`; by default (or ``"auto"``) chosen from public facts.
-    loss : {"logistic", "hinge", "squared", "q-hinge"}, default="logistic"
+    loss : {"logistic", "capped-logistic", "hinge", "squared", "q-hinge"}, default="logistic"
         The loss of a record.
     q : float, default=1.5
         Exponent of the q-hinge loss, between 1 and 2.
@@ -130,7 +130,7 @@ class PrivateClassifier(Classification, PrivateEstimator):
     mechanism : {"gaussian", "laplace", "euclidean"}, optional
         The noise; by default the quietest.
     options : mapping, optional
-        Rarer choices: ``positive_rate``, ``intercept``, ``max_records``, ``range_share``, ``domain``,
+        Rarer choices: ``positive_rate``, ``intercept``, ``max_records``, ``representation`` (``"ranks"`` where bounds are wide), ``domain``,
         ``average``, ``expected_pairs``, ``shuffle``, ``order_seed``, ``calibration``, ``paper``.
 
     Attributes

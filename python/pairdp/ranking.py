@@ -95,7 +95,7 @@ class PrivateRanker(Ranking, PrivateEstimator):
         ``"noisy-gd"``, ``"noisy-sgd"``, ``"online-pair"``, ``"output-gd"``, ``"output-sgd"``, ``"phased-gd"``,
         ``"localized-sgd"``, ``"offline-pair"``, ``"matching-sgd"`` or ``"moments"``; by default (or ``"auto"``) chosen
         from public facts.
-    loss : {"logistic", "hinge", "squared", "q-hinge"}, default="logistic"
+    loss : {"logistic", "capped-logistic", "hinge", "squared", "q-hinge"}, default="logistic"
         The loss of a pair of a positive and a negative record.
     q : float, default=1.5
         Exponent of the q-hinge loss, between 1 and 2.
@@ -117,7 +117,7 @@ class PrivateRanker(Ranking, PrivateEstimator):
         The noise; by default the quietest.
     options : mapping, optional
         Rarer choices, named as on the command line with underscores: ``positive_rate`` (a public
-        guess that helps ``"auto"``), ``risk``, ``max_records``, ``range_share``, ``domain``, ``form``, ``average``,
+        guess that helps ``"auto"``), ``risk``, ``max_records``, ``representation`` (``"ranks"`` where bounds are wide), ``domain``, ``form``, ``average``,
         ``expected_pairs``, ``shuffle``, ``order_seed``, ``calibration``, ``paper``.
 
     Attributes

@@ -114,7 +114,7 @@ class PrivateRegressor(Regression, PrivateEstimator):
     mechanism : {"gaussian", "laplace", "euclidean"}, optional
         The noise; by default the quietest.
     options : mapping, optional
-        Rarer choices: ``intercept``, ``max_records``, ``range_share``, ``domain``,
+        Rarer choices: ``intercept``, ``max_records``, ``representation`` (``"ranks"`` where bounds are wide), ``domain``,
         ``average``, ``expected_pairs``, ``shuffle``, ``order_seed``, ``calibration``, ``paper``.
 
     Attributes

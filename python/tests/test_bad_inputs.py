@@ -188,7 +188,7 @@ CASES = {
         'the ridge must be a finite number of at least 0, not -1\nhint: sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent'
     ),
     'ranker(options={"colour": "red"}).fit(X, y)': (
-        "no option is called 'colour'; there are positive_rate, risk, intercept, max_records, range_share, domain, form, average, expected_pairs, shuffle, order_seed, calibration, paper"
+        "no option is called 'colour'; there are positive_rate, risk, intercept, max_records, representation, representation_share, momentum, domain, form, average, expected_pairs, shuffle, order_seed, calibration, paper"
     ),
     'ranker(options={"max_records": -1}).fit(X, y)': (
         'max_records must be a whole number of at least 0, not -1'

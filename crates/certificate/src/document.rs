@@ -77,7 +77,7 @@ pub struct Representation {
     /// How they are read, by its versioned name.
     pub reading: String,
     /// How many records they were summed over: their public number, or what was released of a secret one.
-    pub records: f64,
+    pub counted: f64,
     /// Standard deviation of the noise on each.
     pub noise: f64,
     /// The noisy weights, column by column, then the sum of (1 + label)/2 and, if it is secret, the number of records.

@@ -32,8 +32,8 @@ pub(crate) fn fits(released: &Representation, encoding: &Encoding) -> bool {
     released.reading == READING
         && [coordinates, coordinates + 1].contains(&released.weights.len())
         && released.weights.iter().all(|weight| weight.is_finite())
-        && released.records.is_finite()
-        && released.records >= 1.0
+        && released.counted.is_finite()
+        && released.counted >= 1.0
         && released.noise.is_finite()
         && released.noise > 0.0
 }
@@ -59,8 +59,8 @@ pub(crate) fn read(layout: &Layout, released: Vec<f64>, noise: f64, records: usi
     let known = records as f64;
     let counted =
         released.get(layout.columns() + 1).map_or(known, |sum| sum / count_weight(numbers, categories));
-    let records = smaller(larger(counted, 1.0), known);
-    Representation { reading: READING.into(), records, noise, weights: released }
+    let counted = smaller(larger(counted, 1.0), known);
+    Representation { reading: READING.into(), counted, noise, weights: released }
 }
 
 /// The share of positive records, or for numbers the place of their mean between the ends of their range, as released and moved
@@ -68,9 +68,9 @@ pub(crate) fn read(layout: &Layout, released: Vec<f64>, noise: f64, records: usi
 pub(crate) fn label_share(layout: &Layout, released: &Representation) -> f64 {
     /// Standard deviations of the noise that it is moved by.
     const CAREFUL: f64 = 1.5;
-    let share = released.weights[layout.columns()] / released.records;
-    let least = larger(1.0 / released.records, 1e-6);
+    let share = released.weights[layout.columns()] / released.counted;
+    let least = larger(1.0 / released.counted, 1e-6);
     let share = smaller(larger(share, least), 1.0 - least);
-    let (off, careful) = (share - 0.5, CAREFUL * released.noise / released.records);
+    let (off, careful) = (share - 0.5, CAREFUL * released.noise / released.counted);
     0.5 + off.signum() * larger(off.abs() - careful, 0.0)
 }

@@ -117,7 +117,7 @@ fn certificates_account_for_the_first_release() {
         knots(&|noise| noise.lattice_bits -= 1);
         tampered(&|model| model.certificate.stages.clear());
         tampered(&|model| model.predictor.representation.as_mut().unwrap().noise *= 0.5);
-        tampered(&|model| model.predictor.representation.as_mut().unwrap().records += 1e3);
+        tampered(&|model| model.predictor.representation.as_mut().unwrap().counted += 1e3);
         if delta > 0.0 {
             tampered(&|model| model.certificate.sampler_delta *= 0.5);
         }

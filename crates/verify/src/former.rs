@@ -1,27 +1,26 @@
 //! Certificates of version 0.1 that no longer hold, and why.
 
-use pairdp_certificate::{Certificate, FORMER, Labels, MetricLoss, Objective};
+use pairdp_certificate::{Certificate, FORMER, Labels, Objective};
 
 /// Refuses what version 0.1 certified and should not have.
 pub(crate) fn check(certificate: &Certificate) -> Result<(), String> {
     if certificate.format != FORMER {
         return Ok(());
     }
-    let Objective::Metric { loss } = certificate.problem.objective else { return ranges(certificate) };
+    let Objective::Metric { .. } = certificate.problem.objective else { return ranges(certificate) };
     let public_labels = certificate.problem.labels == Labels::Public;
-    Err(match (public_labels, certificate.is_secret_size(), loss) {
-        (true, true, _) => {
+    Err(match (public_labels, certificate.is_secret_size()) {
+        (true, true) => {
             "version 0.1 took too little noise for public labels with a cap on records: a new record can push out one of another label"
         }
-        (true, false, _) => {
+        (true, false) => {
             "version 0.1 announced this as a guarantee for whole records: its noise covers the features of a record only, and with \
              uniform pairs not even those"
         }
-        (false, true, MetricLoss::Hinge) => {
-            "version 0.1 did not count that a record more changes how the distances of others are rounded, which the hinge does not \
-             forgive"
+        (false, true) => {
+            "version 0.1 did not count that a record more changes how the distances of others are rounded"
         }
-        _ => return ranges(certificate),
+        (false, false) => return ranges(certificate),
     }
     .into())
 }

@@ -90,9 +90,9 @@ fn reading(facts: &Facts, released: &Representation, sigma: f64, coordinates: us
     let deviation = sigma * if facts.noise == Noise::Laplace { 2.0_f64.sqrt() } else { 1.0 };
     close("the noise of weights", released.noise, deviation, TOLERANCE)?;
     let possible = if facts.certificate.is_secret_size() {
-        released.records >= 1.0 && released.records <= facts.n()
+        released.counted >= 1.0 && released.counted <= facts.n()
     } else {
-        released.records.to_bits() == facts.n().to_bits()
+        released.counted.to_bits() == facts.n().to_bits()
     };
-    require(possible, || format!("weights of {} records", released.records))
+    require(possible, || format!("weights of {} records", released.counted))
 }

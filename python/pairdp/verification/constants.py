@@ -71,6 +71,8 @@ def _linear(problem: Problem, norm: float) -> Constants:
         variation = 1.0
     elif loss == "logistic":
         variation, smoothness = math.tanh(reach / 2.0), length**2 / 4.0
+    elif loss == "capped-logistic":
+        variation, smoothness = math.tanh(reach / 2.0) / 2.0, length**2 / 4.0
     elif loss == "squared":
         variation, smoothness = 4.0 * reach, 2.0 * length**2
     elif loss == "q-hinge":
@@ -95,6 +97,8 @@ def _steepest(problem: Problem, reach: Any) -> Any:
         return np.ones_like(reach)
     if problem.loss == "logistic":
         return expit(reach)
+    if problem.loss == "capped-logistic":
+        return np.full_like(reach, 0.5)
     if problem.loss == "squared":
         return 2.0 * (1.0 + reach)
     return problem.q * ((problem.target if problem.loss == "residual" else 1.0) + reach) ** (problem.q - 1.0)
@@ -144,7 +148,7 @@ def sum_error(problem: Problem, norm: float, n: int, features: int) -> float:
     elif problem.pointwise:
         roundings = 16.0 + 8.0 * root
     else:
-        tree = 512 + _quotient(n, 512) + _quotient(n, 32) if problem.loss == "q-hinge" else 0
+        tree = 512 + _quotient(n, 512) + _quotient(n, 32) if problem.loss in ("q-hinge", "capped-logistic") else 0
         roundings = 2.0 * (8192 + tree) + 16.0 * (1.0 + root)
     return roundings * UNIT * largest_risk_gradient(problem, norm, n)
 

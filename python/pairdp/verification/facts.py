@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr
 
-from . import former, ranges
+from . import former, ranges, stages
 from .constants import Constants, constants
 from .reading import Problem, fields, number
 from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
@@ -28,7 +28,7 @@ PATIENCE = 600.0
 """Seconds to wait for an answer, unless told."""
 
 LATTICE = "as many bits, 16 to 30, as keep the largest query below 2⁴⁶ lattice steps"
-COMPOSITION = "δ_s + Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) = δ, μ = √T·m, for Gaussian noise; T·m = ε for other noise"
+COMPOSITION = "δ_s + Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) = δ, μ² = Σ stages m² + T·m², for Gaussian noise; sums of m = ε for other noise"
 
 
 class Facts:
@@ -37,7 +37,7 @@ class Facts:
     def __init__(self, document: dict[str, Any], patience: float = PATIENCE) -> None:
         self.patience = patience
         keys = "format claim records features parameters problem score_bound algorithm noise lattice_bits"
-        self.certificate = fields(document["certificate"], keys + " sampler_delta released", "ranges public_ranges")
+        self.certificate = fields(document["certificate"], keys + " sampler_delta released", "ranges public_ranges stages")
         claim = fields(self.certificate["claim"], "epsilon delta adjacency")
         self.problem = Problem.read(self.certificate["problem"])
         self.former = self.certificate["format"] == "pairdp-certificate/2"
@@ -58,10 +58,12 @@ class Facts:
         self.ranges = None
         if "ranges" in self.certificate:
             self.ranges = fields(self.certificate["ranges"], "columns bins sensitivity ratio lattice_bits sigma")
+        self.stages = [stages.read(stage) for stage in self.certificate.get("stages", [])]
         require(KINDS[self.algorithm] == self.released["kind"], f"{self.algorithm} does not release this")
-        self.predictor = fields(document["predictor"], "task encoding label feature_bound parameters", "constant")
+        keys = "task encoding label feature_bound parameters"
+        self.predictor = fields(document["predictor"], keys, "constant representation")
         self.constant = number(self.predictor.get("constant", 0.0))
-        optional = "order expected_pairs constant_noise tighten"
+        optional = "order expected_pairs constant_noise tighten momentum representation"
         self.plan = fields(document["training"], "algorithm steps step_size average law", optional)
         self.trained_ridge = document["ridge"]
 
@@ -76,6 +78,11 @@ class Facts:
                 "ranges",
                 "noisy counts, if any: a set for each numeric column, Δ = √(2·columns), σ = Δ/(m − rounding); edges of bins",
                 lambda: ranges.check(self),
+            ),
+            (
+                "stages",
+                "weights of knots, if any: of every column, Δ = √(2·numbers + ½·categories + 1), σ = (Δ + 2τ)/(m − rounding)",
+                lambda: stages.check(self),
             ),
             ("plan", "the plan that trained is the one that was certified", self._plan),
             ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", self._sampler),
@@ -117,7 +124,8 @@ class Facts:
 
     def _sizes(self) -> None:
         columns = fields(self.predictor["encoding"], "columns")["columns"]
-        encoded = sum(_width(column) for column in columns)
+        ranks = "representation" in self.predictor
+        encoded = stages.mapped(columns) if ranks else sum(_width(column) for column in columns)
         weights, d = len(self.predictor["parameters"]), self.features
         task, expected, released = self.problem.kind, d, d
         if task == "metric":
@@ -181,6 +189,7 @@ class Facts:
         each += self.released["kind"] == "sampled-gradients"
         releases = len(self.released["phases"]) if self.released["kind"] == "output" else self.released.get("steps", 1)
         counts = 0 if self.ranges is None else self.ranges["columns"] * self.ranges["bins"]
+        counts += sum(stage["coordinates"] for stage in self.stages) if self.law == "gaussian" else 0
         expected = (1.0 + math.exp(self.epsilon)) * (releases * each + counts) * 2.0**-100
         enough = abs(self.sampler_delta - expected) <= EXCESS * expected
         require(enough, f"δ_s is {self.sampler_delta}, derived {expected}")
@@ -203,12 +212,13 @@ class Facts:
         ratio = self.released["ratio"]
         require(ratio > 0.0 and self.delta >= self.sampler_delta, "δ is less than the samplers cost")
         if self.law == "gaussian":
-            before = 0.0 if self.ranges is None else self.ranges["ratio"]
-            delta = gaussian_delta(self.epsilon, math.hypot(before, ratio * math.sqrt(steps))) + self.sampler_delta
+            before = [stage["noise"]["ratio"] for stage in self.stages]
+            before += [] if self.ranges is None else [self.ranges["ratio"]]
+            delta = gaussian_delta(self.epsilon, math.hypot(*before, ratio * math.sqrt(steps))) + self.sampler_delta
             enough = delta * (1.0 - 1e-9) <= self.delta <= delta * (1.0 + 1e-7)
             require(enough, f"δ is {self.delta}, derived {delta}")
         else:
-            covers("ε", self.epsilon, steps * ratio)
+            covers("ε", self.epsilon, sum(stage["noise"]["ratio"] for stage in self.stages) + steps * ratio)
 
 
 def _width(column: dict[str, Any]) -> int:

@@ -25,7 +25,7 @@ def check(facts: Facts) -> None:
         "version 0.1 announced a guarantee for whole records where its noise covers features only, or less",
     )
     require(
-        not (metric and capped and problem.loss == "hinge"),
+        not (metric and capped),
         "version 0.1 did not count how a record more changes the rounding of other distances",
     )
     require(facts.ranges is None, "version 0.1 did not state the ranges whose bins were counted")

@@ -19,7 +19,9 @@ def relations(facts: Facts) -> Relations:
 
     def iterates() -> None:
         norms = [release["iterate_norm"] for release in releases]
-        require(norms[0] == 0.0 or norms[0] >= problem.radius, f"the start has norm {norms[0]}")
+        # After a stage the start follows from what that released, and slopes are those at the norm that is stated.
+        known = norms[0] == 0.0 or norms[0] >= problem.radius or bool(facts.stages)
+        require(known, f"the start has norm {norms[0]}")
         require(min(norms) >= 0.0 and max(norms) <= problem.radius * (1.0 + EXCESS), "an iterate is outside")
 
     def lattice() -> None:
@@ -46,7 +48,7 @@ def relations(facts: Facts) -> Relations:
     return [
         ("steps", "as many releases as steps", steps),
         ("kernel", "the kernel is the one for this objective", facts.check_kernel),
-        ("iterates", "‖w₁‖ = 0 (or B, for constant noise) and ‖w_t‖ ≤ B", iterates),
+        ("iterates", "‖w₁‖ = 0 (or B, for constant noise; any after a stage) and ‖w_t‖ ≤ B", iterates),
         ("lattice", LATTICE, lattice),
         ("sensitivity", "Δ_t = D_sym/n, over parameters of norm ‖w_t‖", sensitivity),
         ("kernel error", "τ_t = roundings·2⁻⁵²·(largest gradient of the risk at w_t)", kernel_error),

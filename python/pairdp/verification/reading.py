@@ -11,7 +11,7 @@ from typing import Any
 
 from .relations import require
 
-_COUNTS = {"records", "features", "lattice_bits", "steps", "seed", "batch"}
+_COUNTS = {"records", "features", "lattice_bits", "steps", "seed", "batch", "numbers", "coordinates"}
 
 
 def load(model: str | os.PathLike[str] | dict[str, Any]) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def _check_numbers(name: str, value: Any) -> None:
         for entry in value:
             _check_numbers("", entry)
     elif isinstance(value, bool):
-        require(name == "constant_noise", f"{name} is not a number")
+        require(name in ("constant_noise", "counts_records", "other"), f"{name} is not a number")
     elif isinstance(value, int | float):
         require(math.isfinite(value), f"{name} is {value}")
         require(name not in _COUNTS or (isinstance(value, int) and 0 <= value < 2**64), f"{name} is {value}")
@@ -70,7 +70,7 @@ def _variant(value: Any, known: dict[str, str]) -> tuple[str, dict[str, Any]]:
 
 _SETS = {"whole": "", "ball": "radius", "psd-ball": "radius", "psd-diagonal": "radius", "psd-nuclear": "radius"}
 _NEIGHBOURS = {"replace-one": "", "add-remove-one": "most"}
-_MARGINS = {"hinge": "", "logistic": "", "squared": "", "q-hinge": "q"}
+_MARGINS = {"hinge": "", "logistic": "", "capped-logistic": "", "squared": "", "q-hinge": "q"}
 _LOSSES = {
     "ranking": _MARGINS,
     "metric": {"hinge": "", "logistic": ""},

@@ -89,7 +89,7 @@ impl Map {
     /// The map that follows from what was released.
     pub(crate) fn new(layout: &Layout, released: &Representation) -> Self {
         let basis = Basis::of(layout);
-        let (n, noise) = (released.records, released.noise);
+        let (n, noise) = (released.counted, released.noise);
         let share = |weight: f64, of: f64| within(weight / of / n, 0.0, 1.0);
         let floor = within(noise / n, 1e-4, 0.2);
         let mut weights = released.weights.as_slice();

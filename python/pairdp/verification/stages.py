@@ -1,0 +1,87 @@
+"""What was released before training: ``representation.md``.
+
+The map of rows is not in the file: it follows from the released weights wherever it is needed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from .reading import fields, number
+from .relations import EXCESS, UNIT, covers, require
+
+if TYPE_CHECKING:
+    from .facts import Facts
+
+KNOTS = 57
+"""Of a column of numbers: 33 at equal distances, six more towards −1, from either side towards 0, and towards 1."""
+READING = "ranks/1"
+MOST_COLUMNS, FUNCTIONS = 600, 5
+"""A number becomes five functions of its rank where that makes no more columns than so many, otherwise its rank."""
+
+
+def read(stage: dict[str, Any]) -> dict[str, Any]:
+    """Return a stage of the certificate; only its form is checked."""
+    stage = fields(stage, "kind numbers categories coordinates counts_records noise")
+    stage["noise"] = fields(stage["noise"], "sensitivity error ratio lattice_bits sigma")
+    require(stage["kind"] == "knots", f"no stage is called {stage['kind']}")
+    return stage
+
+
+def counts(columns: list[dict[str, Any]]) -> tuple[int, int, int]:
+    """Return how many columns hold numbers, how many categories, and the places of the latter."""
+    places = [len(c["categories"]) + bool(c.get("other", False)) for c in columns if "categories" in c]
+    return len(columns) - len(places), len(places), sum(places)
+
+
+def mapped(columns: list[dict[str, Any]]) -> int:
+    """Return how many columns the map makes."""
+    numbers, _, places = counts(columns)
+    return FUNCTIONS * numbers + places if FUNCTIONS * numbers + places <= MOST_COLUMNS else numbers + places
+
+
+def check(facts: Facts) -> None:
+    """Check the noise of the weights of knots, and that they are of the model's own columns."""
+    released, planned = facts.predictor.get("representation"), facts.plan.get("representation")
+    present = [bool(facts.stages), released is not None, planned is not None]
+    require(len(set(present)) == 1, "a stage, its plan and what it released come together")
+    if released is None or planned is None:
+        return
+    require(len(facts.stages) == 1, f"{len(facts.stages)} stages")
+    stage, noise = facts.stages[0], facts.stages[0]["noise"]
+    numbers, categories, places = counts(facts.predictor["encoding"]["columns"])
+    secret = facts.problem.cap is not None
+    p = KNOTS * numbers + places + 1 + secret
+    own = {"numbers": numbers, "categories": categories, "coordinates": p}
+    planned = fields(planned, "share numbers categories coordinates")
+    for name, value in own.items():
+        require(stage[name] == planned[name] == value, f"{name} is {stage[name]}, the encoding has {value}")
+    proved = facts.released["kind"] in ("gradients", "moments") and facts.law in ("gaussian", "laplace")
+    require(proved and stage["counts_records"] is secret, "no proof for such a stage")
+    # A column's weights are at least 0 and add up to 1, or ½ for categories; the label counts once; a secret n weighs √S.
+    squares, half = numbers + categories / 4.0, numbers + categories / 2.0
+    if facts.law == "laplace":
+        moved, norm, deviation = max(2.0 * half, half + math.sqrt(squares)) + 1.0, math.sqrt(p), math.sqrt(2.0)
+    else:
+        moved, norm, deviation = math.sqrt(2.0 * squares + 1.0), 1.0, 1.0
+    covers("Δ", noise["sensitivity"], moved)
+    covers("τ", noise["error"], facts.n * UNIT * math.sqrt(p + 1.0))
+    distance, ratio, bits = noise["sensitivity"] + 2.0 * norm * noise["error"], noise["ratio"], noise["lattice_bits"]
+    largest = facts.n * (max(1.0, math.sqrt(squares)) if secret else 1.0) * ratio / distance
+    fitting = [
+        max((b for b in range(16, 31) if largest * factor <= 2.0 ** (46 - b)), default=None)
+        for factor in (1.0 - 1e-9, 1.0 + 1e-9)
+    ]
+    require(bits in fitting, f"{bits} bits for sums up to {largest} σ")
+    rounding = norm * math.sqrt(p) * (1.0 + 2.0**-7) / 2.0**bits
+    covers("σ", noise["sigma"], distance / (ratio - rounding))
+    released = fields(released, "reading counted noise weights")
+    require(released["reading"] == READING and len(released["weights"]) == p, "weights that nobody knows how to read")
+    for weight in released["weights"]:
+        number(weight)
+    stated, expected = number(released["noise"]), noise["sigma"] * deviation
+    require(abs(stated - expected) <= EXCESS * expected, f"the noise of weights is {stated}, not {expected}")
+    records = number(released["counted"])
+    possible = 1.0 <= records <= facts.n if secret else records == facts.n
+    require(possible, f"weights of {records} records")
