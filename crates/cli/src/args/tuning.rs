@@ -58,7 +58,7 @@ pub(crate) struct Tuning {
     /// (noisy-gd and moments). Where ranges are wide, ranks are much better [default: ranges]
     #[arg(long, value_name = "HOW", value_parser = named::<RepresentationKind>(&["ranges", "ranks"]))]
     pub(crate) representation: Option<RepresentationKind>,
-    /// The share of the budget for where columns lie [default: 0.2]
+    /// The share of the budget for where columns lie [default: 0.3]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) representation_share: Option<f64>,
     /// The number of records is secret, and at most this: the guarantee is for adding or removing a record instead of
