@@ -189,7 +189,7 @@ fn variants(one: &Settings) -> Vec<Settings> {
     if one.task == Task::Ranking {
         also(&|settings| settings.form = RankingForm::Symmetric);
     }
-    let changed = all.iter().flat_map(|settings| changes(settings)).collect::<Vec<_>>();
+    let changed = all.iter().flat_map(changes).collect::<Vec<_>>();
     all.extend(changed);
     all
 }
