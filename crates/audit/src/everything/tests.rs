@@ -135,6 +135,7 @@ fn issue_18_02_uniform_pairs_with_public_labels_have_the_delta_that_is_claimed()
 
 /// δ of so many independent releases, from below: places are put together in cells, losses are rounded down, and what is far out is
 /// left out.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place on the grid")]
 fn composed(first: &Mixture, second: &Mixture, epsilon: f64, times: i32) -> f64 {
     const STEP: f64 = 2e-5;
     const LENGTH: usize = 1 << 21;
@@ -147,13 +148,8 @@ fn composed(first: &Mixture, second: &Mixture, epsilon: f64, times: i32) -> f64 
         let loss = (here / there).ln();
         if here > 0.0 && loss.abs() < 10.0 {
             // Negative losses are at the end, as a cyclic sum has them.
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a place below LENGTH"
-            )]
-            let place = (loss / STEP).floor().rem_euclid(LENGTH as f64) as usize;
-            losses[place] += here;
+            let place = (loss / STEP).floor().rem_euclid(LENGTH as f64);
+            losses[place as usize] += here;
         }
     }
     let (forward, back) = (planner.plan_fft_forward(LENGTH), planner.plan_fft_inverse(LENGTH));
