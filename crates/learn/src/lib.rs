@@ -33,6 +33,7 @@ mod packing;
 pub mod parts;
 mod plan;
 mod poisson;
+mod rehearsal;
 mod representation;
 mod settings;
 mod spec;

@@ -9,11 +9,13 @@
 
 mod part;
 
+use crate::representation::Representation;
 use crate::{LearnError, Order, Phase, Task};
 use pairdp_data::{DataError, Encoding, Label};
 use pairdp_pairwise::Problem;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Answer, Question, Share};
+use pairdp_pairwise::knots::{KnotSums, Layout};
 use pairdp_pairwise::moments::{Target, Totals, Weights};
 pub use part::Part;
 use serde::{Deserialize, Serialize};
@@ -77,10 +79,12 @@ pub(crate) struct RowLayout {
     pub(crate) constant: f64,
 }
 
-/// A [`RowLayout`], and the rows of each part when they were counted: files that change meanwhile are noticed.
+/// A [`RowLayout`], what was released of where columns lie, and the rows of each part when they were counted: files that change meanwhile are noticed.
 #[derive(Serialize, Deserialize)]
 struct Run {
     layout: RowLayout,
+    /// Rows are mapped by it first.
+    representation: Option<Representation>,
     rows: Vec<u64>,
 }
 
@@ -88,6 +92,8 @@ struct Run {
 enum Request {
     /// How many rows there are.
     Rows,
+    /// Weights of knots, before anything else.
+    Knots(Layout),
     Ask {
         /// A [`Run`] as JSON.
         run: String,
@@ -115,6 +121,7 @@ struct Reply {
 enum Content {
     /// By part; for metrics of one part alone, which has them all.
     Rows(Vec<(usize, u64)>),
+    Knots(KnotSums),
     Answer(Answer),
     Moments(Totals),
 }
@@ -146,6 +153,10 @@ pub fn merge(a: &[u8], b: &[u8]) -> Result<Vec<u8>, LearnError> {
             a.extend(b);
             a.sort_unstable();
             Content::Rows(a)
+        }
+        (Content::Knots(mut a), Content::Knots(b)) => {
+            a.merge(&b)?;
+            Content::Knots(a)
         }
         (Content::Answer(mut a), Content::Answer(b)) => {
             a.merge(b)?;
@@ -211,14 +222,29 @@ impl CountedParts {
         usize::try_from(self.rows.iter().sum::<u64>()).unwrap_or(usize::MAX)
     }
 
+    /// Weights of knots, summed over all parts.
+    pub(crate) fn knots(&mut self, layout: &Layout) -> Result<KnotSums, LearnError> {
+        let reply: Reply =
+            read(&(self.ask)(&written(&Request::Knots(layout.clone()))?).map_err(LearnError::Engine)?)?;
+        match reply.content {
+            Content::Knots(sums) if reply.parts.iter().copied().eq(0..self.count) => Ok(sums),
+            _ => Err(LearnError::Engine("a reply does not count every part".into())),
+        }
+    }
+
     /// The parts with rows laid out as they are learned from.
-    pub(crate) fn laid_out(self, layout: RowLayout, columns: usize) -> Result<Parts, LearnError> {
+    pub(crate) fn laid_out(
+        self,
+        layout: RowLayout,
+        representation: Option<Representation>,
+        columns: usize,
+    ) -> Result<Parts, LearnError> {
         if !parts::can_ask(layout.problem) {
             return Err(LearnError::OnePlace("the q-hinge loss"));
         }
         let Self { ask, count, rows } = self;
         let feature_bound = layout.problem.feature_bound();
-        let run = Run { layout, rows };
+        let run = Run { layout, representation, rows };
         let text = serde_json::to_string(&run).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
         Ok(Parts { ask, count, run: text, feature_bound, columns, rows: run.rows })
     }

@@ -18,7 +18,7 @@ use pairdp_accountant::{Payer, Unbooked};
 use pairdp_certificate::Stage;
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_noise::lattice::Lattice;
-use pairdp_noise::{Replay, Secure, Source};
+use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::KnotSums;
 use pairdp_pairwise::{Records, clip_row};
@@ -70,8 +70,8 @@ impl From<CountedParts> for Rows {
 
 /// A calibrated run that is paid for, and the rows it may look at.
 pub struct PaidRun {
-    spec: TrainingSpec,
-    rows: Rows,
+    pub(crate) spec: TrainingSpec,
+    pub(crate) rows: Rows,
     /// Its name in a ledger.
     run: Option<String>,
 }
@@ -174,21 +174,11 @@ impl PaidRun {
         (model.because, model.as_printed, model.run) = (because, as_printed, run);
         Ok(model)
     }
-
-    /// The parameters that [`PaidRun::train`] would find with noise from a seed, which anybody can repeat: for tests, and for
-    /// nothing that is published. There is no way from them to a certificate.
-    ///
-    /// # Errors
-    /// As [`PaidRun::train`].
-    pub fn rehearse(self, seed: u64, checkpointer: &mut Checkpointer<'_>) -> Result<Vec<f64>, LearnError> {
-        let (mut curator, _) = self.spec.curator(self.rows, Replay::from_seed(seed), checkpointer)?;
-        run(&mut curator, checkpointer)
-    }
 }
 
 impl TrainingSpec {
     /// Hands the rows to a curator: as ranges put them, or by what a first release says of where columns lie.
-    fn curator<S: Source>(
+    pub(crate) fn curator<S: Source>(
         &self,
         rows: Rows,
         mut source: S,
@@ -199,7 +189,7 @@ impl TrainingSpec {
             let curator = match rows {
                 Rows::Here(table) => Curator::open(layout.records(table)?, mechanism, source)?,
                 Rows::Parts(parts) => {
-                    Curator::open_parts(parts.laid_out(layout, self.columns())?, mechanism, source)?
+                    Curator::open_parts(parts.laid_out(layout, None, self.columns())?, mechanism, source)?
                 }
             };
             return Ok((curator, None));
@@ -208,23 +198,33 @@ impl TrainingSpec {
         if checkpointer.keeps() {
             return Err(LearnError::NoProof("checkpoints of a run that releases where columns lie"));
         }
-        let Rows::Here(mut table) = rows else {
-            return Err(LearnError::OnePlace("the release of where columns lie"));
-        };
         let Public { plan, records, .. } = mechanism.common().public;
         let columns = representation::layout(&self.encoding);
         let lattice = Lattice::new(noise.sigma, noise.lattice_bits)?;
         let drawn = plan.law().draw(&lattice, &mut source, coordinates);
-        let Table { features, columns: width, targets, .. } = &table;
-        let sums = KnotSums::new(&columns, features, *width, targets, records, Par::Parallel);
+        let mut rows = rows;
+        let sums = match &mut rows {
+            Rows::Here(Table { features, columns: width, targets, .. }) => {
+                KnotSums::new(&columns, features, *width, targets, records, Par::Parallel)
+            }
+            Rows::Parts(parts) => parts.knots(&columns)?,
+        };
         let mut released = sums.query(&columns, counts_records)?;
         lattice.release_in_place(&mut released, &drawn);
         let deviation = noise.sigma * plan.law().spread(1);
         let representation = representation::read(&columns, released, deviation, records);
-        Map::new(&columns, &representation).apply_to(&mut table, layout.feature_bound);
         let start = self.start(representation::label_share(&columns, &representation));
-        let curator = Curator::open(layout.records(table)?, mechanism, source)?.starting_at(start)?;
-        Ok((curator, Some(representation)))
+        let curator = match rows {
+            Rows::Here(mut table) => {
+                Map::new(&columns, &representation).apply_to(&mut table, layout.feature_bound);
+                Curator::open(layout.records(table)?, mechanism, source)?
+            }
+            Rows::Parts(parts) => {
+                let parts = parts.laid_out(layout, Some(representation.clone()), self.columns())?;
+                Curator::open_parts(parts, mechanism, source)?
+            }
+        };
+        Ok((curator.starting_at(start)?, Some(representation)))
     }
 
     /// Where a descent starts: at a constant score, that of the released share of positives.

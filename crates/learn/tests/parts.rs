@@ -178,6 +178,11 @@ fn parts_give_the_model_of_the_whole_table() {
     for task in [Task::Ranking, Task::Classification, Task::Regression] {
         all.push(Settings { steps: None, ..settings(task, PlanKind::Moments, None) });
     }
+    let representation = Some(RepresentationKind::Ranks);
+    for (task, algorithm) in [(Task::Ranking, PlanKind::NoisyGd), (Task::Regression, PlanKind::Moments)] {
+        let steps = (algorithm == PlanKind::NoisyGd).then_some(4);
+        all.push(Settings { representation, steps, ..settings(task, algorithm, None) });
+    }
     all.push(Settings { ridge: 0.01, ..settings(Task::Metric, PlanKind::PhasedGd, None) });
     for settings in all {
         let (task, schema) = (settings.task, schema(settings.task));
@@ -297,8 +302,6 @@ fn what_needs_the_table_in_one_place_is_refused() {
     }
     refused(settings(Task::Ranking, PlanKind::NoisyGd, Some(LossKind::QHinge)));
     refused(Settings { max_records: Some(ROWS), ..settings(Task::Ranking, PlanKind::NoisyGd, None) });
-    let representation = Some(RepresentationKind::Ranks);
-    refused(Settings { representation, ..settings(Task::Ranking, PlanKind::NoisyGd, None) });
     assert!(matches!(describe(Task::Ranking, &[], &encoding, schema.label(), 1), Err(LearnError::NoParts)));
 }
 

@@ -145,7 +145,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     );
     // A data set whose size is secret cannot be trained on.
     workplace
-        .run("budget create secret --ledger c.ledger --epsilon 1 --delta 1e-6 --adjacency add-remove-one");
+        .run("budget create secret --ledger c.ledger --epsilon 1 --delta 1e-6 --adjacency add-remove-one --schema cohort.schema.toml");
     let run = workplace.run("train cohort.csv --epsilon 1 --delta 1e-6 --ledger c.ledger --dataset secret");
     assert!(run.code == 1 && run.err.contains("how many records"), "{}", run.err);
 }

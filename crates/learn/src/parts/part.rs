@@ -2,9 +2,11 @@
 
 use super::{Content, Description, PhaseRows, Reply, Request, Run, UNREADABLE, read, written};
 use crate::LearnError;
+use crate::representation::{self, Map};
 use pairdp_data::{DataError, LabelUse, Table};
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Share, Workspace};
+use pairdp_pairwise::knots::KnotSums;
 use pairdp_pairwise::moments::Totals;
 use pairdp_pairwise::{Problem, Records};
 use std::sync::Mutex;
@@ -54,13 +56,21 @@ impl Part {
                 let counts = share == Share::WHOLE || share.index == 0;
                 Content::Rows(counts.then(|| (index, held.rows() as u64)).into_iter().collect())
             }
+            Request::Knots(layout) => match (&*held, share == Share::WHOLE) {
+                (Held::Rows(Table { features, columns, targets, .. }), true) => {
+                    let all = targets.len();
+                    Content::Knots(KnotSums::new(&layout, features, *columns, targets, all, Par::Parallel))
+                }
+                // Shares of a metric's pairs all have the whole table.
+                _ => return Err(LearnError::Engine("a worker was asked where columns lie too late".into())),
+            },
             Request::Ask { run, phase, question } => {
-                held.prepare(run, phase.as_ref(), index)?;
+                held.prepare(run, phase.as_ref(), &self.description)?;
                 let (problem, records, workspace) = held.asked(phase.as_ref())?;
                 Content::Answer(parts::answer(problem, records, share, &question, workspace, Par::Parallel)?)
             }
             Request::Moments { run, weights, target, kappa } => {
-                held.prepare(run, None, index)?;
+                held.prepare(run, None, &self.description)?;
                 let (_, records, _) = held.asked(None)?;
                 let all = records.len();
                 Content::Moments(Totals::new(weights, kappa, target, records, all, Par::Parallel))
@@ -81,20 +91,35 @@ impl Held {
     }
 
     /// Puts the rows into the form that a request is about. A run has one form, so this happens once.
-    fn prepare(&mut self, run: String, phase: Option<&PhaseRows>, part: usize) -> Result<(), LearnError> {
-        *self = std::mem::replace(self, Self::Nothing).prepared(run, phase, part)?;
+    fn prepare(
+        &mut self,
+        run: String,
+        phase: Option<&PhaseRows>,
+        description: &Description,
+    ) -> Result<(), LearnError> {
+        *self = std::mem::replace(self, Self::Nothing).prepared(run, phase, description)?;
         Ok(())
     }
 
-    fn prepared(self, wanted: String, phase: Option<&PhaseRows>, part: usize) -> Result<Self, LearnError> {
+    fn prepared(
+        self,
+        wanted: String,
+        phase: Option<&PhaseRows>,
+        description: &Description,
+    ) -> Result<Self, LearnError> {
+        let part = description.index;
         let held = match self {
-            Self::Rows(table) => {
-                let Run { layout, rows } =
+            Self::Rows(mut table) => {
+                let Run { layout, representation, rows } =
                     serde_json::from_str(&wanted).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
                 // Shares of a metric's pairs all have the rows that the first one counted.
                 let counted = rows.get(part).or(rows.first());
                 if counted != Some(&(table.rows as u64)) {
                     return Err(LearnError::Engine("the files of a part changed during the run".into()));
+                }
+                if let Some(released) = representation {
+                    let columns = representation::layout(&description.encoding);
+                    Map::new(&columns, &released).apply_to(&mut table, layout.feature_bound);
                 }
                 let all = layout.records(table)?;
                 Self::Records { run: wanted, problem: layout.problem, all, workspace: Workspace::default() }
