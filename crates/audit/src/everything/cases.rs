@@ -76,8 +76,14 @@ impl fmt::Display for Case {
 }
 
 const TASKS: [Task; 4] = [Task::Ranking, Task::Metric, Task::Classification, Task::Regression];
-const LOSSES: [LossKind; 5] =
-    [LossKind::Logistic, LossKind::Hinge, LossKind::Squared, LossKind::QHinge, LossKind::QNorm];
+const LOSSES: [LossKind; 6] = [
+    LossKind::Logistic,
+    LossKind::CappedLogistic,
+    LossKind::Hinge,
+    LossKind::Squared,
+    LossKind::QHinge,
+    LossKind::QNorm,
+];
 const LAWS: [Law; 3] = [Law::Gaussian, Law::Laplace, Law::Euclidean];
 const DOMAINS: [DomainKind; 5] = [
     DomainKind::Ball,
