@@ -170,7 +170,7 @@ CASES = {
         "algorithm must be one of auto, noisy-gd, noisy-sgd, online-pair, output-gd, output-sgd, phased-gd, localized-sgd, offline-pair, matching-sgd, moments, not 'sorcery'"
     ),
     'ranker(loss="grief").fit(X, y)': (
-        "loss must be one of logistic, hinge, squared, q-hinge, q-norm, not 'grief'"
+        "loss must be one of logistic, capped-logistic, hinge, squared, q-hinge, q-norm, not 'grief'"
     ),
     'ranker(mechanism="laplacian").fit(X, y)': (
         "mechanism must be one of gaussian, laplace, euclidean, not 'laplacian'"
@@ -425,10 +425,10 @@ CASES = {
         '`stays` is read by another schema than this one, and the schema belongs to the data set\nhint: use the schema that was set; nothing was opened or spent. Its owner changes it with `pairdp budget schema stays`, or `Ledger.set_schema` in Python'
     ),
     'ledger(folder, 30).fit(ranker(), "stays", X, y)': (
-        "X has 20 records, the ledger says 30 for `stays`; nothing was spent\nhint: name the table's own data set. Parts of a table cannot be booked"
+        "the table has 20 records, the ledger says 30 for `stays`\nhint: nothing was spent; name the table's own data set, or enter this table as a new one"
     ),
     'ledger(folder, None).fit(ranker(), "stays", X, y)': (
-        'the ledger does not say how many records `stays` has\nhint: where their number is secret, set options={"max_records": ...}'
+        'the ledger does not say how many records `stays` has\nhint: enter the data set with its number of records; where that is secret, say how many there are at most: `--max-records`, or `max_records` in Python'
     ),
     'ledger(folder).fit(ranker(epsilon=3.0), "stays", X, y)': (
         'the run needs (ε = 3, δ = 1e-6) but `stays` has spent ε = 0 of (ε = 1, δ = 1e-6)\nhint: pass `--epsilon 1`, which fits with Gaussian noise, or ask the owner to run `pairdp budget grant stays`'

@@ -48,7 +48,7 @@ def test_what_does_not_fit_is_refused(ledger):
 
 
 def test_nothing_is_spent_on_a_refused_table(ledger):
-    with pytest.raises(ValueError, match="X has 700 records, the ledger says 800"):
+    with pytest.raises(ValueError, match="the table has 700 records, the ledger says 800"):
         ledger.fit(ranker(0.5), "stays", X[:700], y[:700])
     with pytest.raises(ValueError, match="no data set `visits`"):
         ledger.fit(ranker(0.5), "visits", X, y)

@@ -210,7 +210,7 @@ impl Hint for LedgerError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NoSize(_) => {
-                "enter the data set with its number of records; where that is secret, training takes the most there may be".into()
+                "enter the data set with its number of records; where that is secret, say how many there are at most: `--max-records`, or `max_records` in Python".into()
             }
             Self::OtherSize { .. } => {
                 "nothing was spent; name the table's own data set, or enter this table as a new one".into()
