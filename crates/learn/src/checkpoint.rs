@@ -14,8 +14,9 @@
 //! to kill a run must not see what it has not yet stored.
 
 use crate::algorithm::Iterates;
-use crate::certificate::GradientRelease;
-use crate::{Certificate, Curator, LearnError, Plan};
+use crate::certificate::{GradientRelease, describe};
+use crate::representation::Representation;
+use crate::{Certificate, Curator, LearnError, Mechanism, Plan};
 use pairdp_noise::Source;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -48,9 +49,18 @@ struct Checkpoint {
     made: u32,
     iterates: Iterates,
     releases: Vec<GradientRelease>,
+    /// What was released of where columns lie, which must not be released again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    representation: Option<Representation>,
     /// The run's name in a ledger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<String>,
+}
+
+/// A text that two runs share only if their mechanisms are the same.
+fn fingerprint(mechanism: &Mechanism) -> Result<String, LearnError> {
+    let certificate = describe(mechanism, Vec::new());
+    serde_json::to_string(&(certificate, mechanism.common().public.plan)).map_err(|_| LearnError::Checkpoint)
 }
 
 /// Saves checkpoints as a run proceeds, not more often than it is told to.
@@ -60,6 +70,7 @@ pub struct Checkpointer<'a> {
     saved: Option<Instant>,
     resumed: u32,
     run: Option<String>,
+    representation: Option<Representation>,
     counter: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
 }
@@ -73,6 +84,7 @@ impl<'a> Checkpointer<'a> {
             saved: None,
             resumed: 0,
             run: None,
+            representation: None,
             counter: Arc::default(),
             stop: Arc::default(),
         }
@@ -95,9 +107,22 @@ impl<'a> Checkpointer<'a> {
         Arc::clone(&self.counter)
     }
 
-    /// Whether it saves anything.
-    pub(crate) fn keeps(&self) -> bool {
-        self.store.is_some()
+    /// What an interrupted run of this very mechanism released of where columns lie.
+    pub(crate) fn representation(
+        &mut self,
+        mechanism: &Mechanism,
+    ) -> Result<Option<Representation>, LearnError> {
+        match self.load()? {
+            Some(checkpoint) if checkpoint.mechanism != fingerprint(mechanism)? => {
+                Err(LearnError::Checkpoint)
+            }
+            checkpoint => Ok(checkpoint.and_then(|checkpoint| checkpoint.representation)),
+        }
+    }
+
+    /// Keeps what was released of where columns lie.
+    pub(crate) fn represented(&mut self, released: Option<Representation>) {
+        self.representation = released;
     }
 
     /// Releases that an earlier process had made.
@@ -146,7 +171,7 @@ impl<'a> Checkpointer<'a> {
         let Some(checkpoint) = self.load()? else {
             return Ok(start);
         };
-        let same = checkpoint.format == FORMAT && checkpoint.mechanism == curator.fingerprint()?;
+        let same = checkpoint.format == FORMAT && checkpoint.mechanism == fingerprint(curator.mechanism())?;
         if !same || checkpoint.made != checkpoint.iterates.taken() || !checkpoint.iterates.fits(&start) {
             return Err(LearnError::Checkpoint);
         }
@@ -174,10 +199,11 @@ impl<'a> Checkpointer<'a> {
         }
         let checkpoint = Checkpoint {
             format: FORMAT.into(),
-            mechanism: curator.fingerprint()?,
+            mechanism: fingerprint(curator.mechanism())?,
             made: curator.made(),
             iterates: iterates.clone(),
             releases: curator.releases().to_vec(),
+            representation: self.representation.clone(),
             run: self.run.clone(),
         };
         let text = serde_json::to_string(&checkpoint).map_err(|_| LearnError::Checkpoint)?;

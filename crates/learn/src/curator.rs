@@ -365,12 +365,6 @@ impl<S: Source> Curator<S> {
         &self.gradients
     }
 
-    /// A text that two runs share only if their mechanisms are the same.
-    pub(crate) fn fingerprint(&self) -> Result<String, LearnError> {
-        let certificate = describe(&self.mechanism, Vec::new());
-        serde_json::to_string(&(certificate, self.public().plan)).map_err(|_| LearnError::Checkpoint)
-    }
-
     /// Counts releases that an earlier process made.
     pub(crate) fn restore(&mut self, made: u32, releases: Vec<GradientRelease>) -> Result<(), LearnError> {
         let listed = matches!(self.mechanism, Mechanism::Gradients(_));

@@ -123,14 +123,6 @@ impl Predictor {
         }
     }
 
-    /// Refuses what cannot be written for other programs.
-    ///
-    /// # Errors
-    /// [`ModelError::NotExported`] for models by ranks.
-    pub fn exported(&self) -> Result<&Self, ModelError> {
-        if self.representation.is_some() { Err(ModelError::NotExported) } else { Ok(self) }
-    }
-
     /// A name for each entry of that vector.
     pub fn feature_names(&self) -> Vec<String> {
         match &self.representation {
@@ -218,9 +210,6 @@ pub enum ModelError {
     /// The encoding is not one.
     #[error("{0}")]
     Encoding(String),
-    /// What other programs cannot do to a row yet.
-    #[error("a model by ranks cannot be exported yet")]
-    NotExported,
     /// A number of the model is not finite, or a bound not positive.
     #[error("the model holds a number that is not finite")]
     NotFinite,
@@ -233,7 +222,6 @@ impl Hint for ModelError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::NotExported => Some("score rows with `pairdp predict`, or in Python".into()),
             Self::Json(_) => Some("give a file that `pairdp train` wrote".into()),
             Self::Format { .. } => Some("another version of pairdp may read it".into()),
             Self::Shape { .. } | Self::NotFinite | Self::Encoding(_) => {

@@ -19,6 +19,8 @@ mod protobuf;
 #[cfg(test)]
 mod tests;
 
+use crate::representation::map::{CATEGORY_SCALE, DEGREES, NumberTable, TAIL_WEIGHT, Tables};
+use crate::representation::{self, Map};
 use crate::{Predictor, Task};
 use graph::{Graph, Tensor};
 use pairdp_data::{ColumnEncoding, Kind, LabelKind, Missing};
@@ -29,6 +31,13 @@ impl Predictor {
     pub fn to_onnx(&self) -> Vec<u8> {
         let mut graph = Graph::default();
         let (vector, places) = encode(&mut graph, self.encoding.columns());
+        let (vector, places) = match &self.representation {
+            Some(released) => {
+                let map = Map::new(&representation::layout(&self.encoding), released);
+                ranks(&mut graph, &map, self.feature_bound, &vector, &places)
+            }
+            None => (vector, places),
+        };
         let row = clip(&mut graph, &vector, places.len(), self.feature_bound);
         let d = places.len();
         if self.task == Task::Metric {
@@ -163,6 +172,104 @@ fn one_hot(graph: &mut Graph, index: usize, column: &ColumnEncoding, values: &[S
         parts.push(graph.node("Sub", &[&one, &listed], &name("other")));
     }
     parts
+}
+
+/// What a map does: every number by its rank and functions of it, every category less its share. Numbers come first, function by
+/// function. Returns the name of the vector, and for each of its entries the place in the model's own.
+fn ranks(graph: &mut Graph, map: &Map, bound: f64, vector: &str, places: &[usize]) -> (String, Vec<usize>) {
+    let Tables { numbers, categories, length } = map.tables(places);
+    let (mut parts, mut order) = (Vec::new(), Vec::new());
+    let scale = graph.constant("length_scale", Tensor::scalar(bound / length));
+    if !numbers.is_empty() {
+        let d = numbers.len();
+        let picked = graph.constant("number_places", Tensor::indices(0..d));
+        let x = graph.along_columns("Gather", &[vector, &picked], "numbers_scaled");
+        let rank = look_up(graph, &numbers, &x);
+        let floor = graph.constant("floor", Tensor::scalar(numbers[0].floor));
+        let one = graph.constant("one_whole", Tensor::scalar(1.0));
+        let functions = numbers[0].means.len();
+        for function in 0..functions {
+            let value = function_of_rank(graph, function, &rank, &floor, &one);
+            let means = numbers.iter().map(|number| number.means[function]).collect();
+            let means = graph.constant(&format!("means_{function}"), Tensor::vector(means));
+            parts.push(graph.node("Sub", &[&value, &means], &format!("centred_{function}")));
+            order.extend(numbers.iter().map(|number| number.place + function));
+        }
+    }
+    if !categories.is_empty() {
+        let picked = graph.constant("category_places", Tensor::indices(categories.iter().map(|c| c.entry)));
+        let hot = graph.along_columns("Gather", &[vector, &picked], "hot_categories");
+        let shares = graph.constant("shares", Tensor::vector(categories.iter().map(|c| c.share).collect()));
+        let factor = graph.constant("category_scale", Tensor::scalar(CATEGORY_SCALE));
+        let off = graph.node("Sub", &[&hot, &shares], "off_shares");
+        parts.push(graph.node("Mul", &[&off, &factor], "categories_centred"));
+        order.extend(categories.iter().map(|c| c.place));
+    }
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let joined = graph.along_columns("Concat", &parts, "mapped");
+    (graph.node("Mul", &[&joined, &scale], "mapped_scaled"), order)
+}
+
+/// F̂ of numbers within ±1: linear between the points of a grid.
+fn look_up(graph: &mut Graph, numbers: &[NumberTable], x: &str) -> String {
+    let points = numbers[0].cumulative.len();
+    let all = numbers.iter().flat_map(|number| number.cumulative.iter().copied()).collect();
+    let table = graph.constant("distribution", Tensor::vector(all));
+    let starts = (0..numbers.len()).map(|column| (column * points) as f64).collect();
+    let starts = graph.constant("starts", Tensor::vector(starts));
+    let one = graph.constant("one", Tensor::scalar(1.0));
+    let cells = graph.constant("cells", Tensor::scalar((points - 1) as f64 / 2.0));
+    let last = graph.constant("last", Tensor::scalar((points - 2) as f64));
+    let zero = graph.constant("none", Tensor::scalar(0.0));
+    let up = graph.node("Add", &[x, &one], "from_zero");
+    let place = graph.node("Mul", &[&up, &cells], "in_cells");
+    let whole = graph.node("Floor", &[&place], "whole_cells");
+    let whole = graph.node("Min", &[&whole, &last], "whole_below");
+    let whole = graph.node("Max", &[&whole, &zero], "left_cell");
+    let share = graph.node("Sub", &[&place, &whole], "cell_share");
+    let left = graph.node("Add", &[&whole, &starts], "left_place");
+    let right = graph.node("Add", &[&left, &one], "right_place");
+    let (left, right) =
+        (graph.cast_to_index(&left, "left_index"), graph.cast_to_index(&right, "right_index"));
+    let low = graph.node("Gather", &[&table, &left], "rank_left");
+    let high = graph.node("Gather", &[&table, &right], "rank_right");
+    let rise = graph.node("Sub", &[&high, &low], "rank_rise");
+    let part = graph.node("Mul", &[&share, &rise], "rank_part");
+    graph.node("Add", &[&low, &part], "rank")
+}
+
+/// One of the functions of a rank, as `representation::map` has them.
+fn function_of_rank(graph: &mut Graph, function: usize, rank: &str, floor: &str, one: &str) -> String {
+    let name = |what: &str| format!("{what}_{function}");
+    let number =
+        |graph: &mut Graph, what: &str, value: f64| graph.constant(&name(what), Tensor::scalar(value));
+    if function >= DEGREES {
+        let rest = if function == DEGREES {
+            graph.node("Sub", &[one, rank], &name("rest"))
+        } else {
+            graph.node("Mul", &[one, rank], &name("rest"))
+        };
+        let above = graph.node("Add", &[&rest, floor], &name("above_floor"));
+        let log = graph.node("Log", &[&above], &name("log"));
+        let weight = number(graph, "weight", -TAIL_WEIGHT);
+        return graph.node("Mul", &[&log, &weight], &name("tail"));
+    }
+    let two = number(graph, "two", 2.0);
+    let twice = graph.node("Mul", &[rank, &two], &name("twice"));
+    let u = graph.node("Sub", &[&twice, one], &name("u"));
+    let square = graph.node("Mul", &[&u, &u], &name("square_of_u"));
+    // P₁ = u, P₂ = (3u² − 1)/2, P₃ = (5u² − 3)u/2, each with its scale.
+    let (scale, steep, flat) = match function {
+        0 => (3.0_f64.sqrt(), 0.0, -1.0),
+        1 => (5.0_f64.sqrt() / 2.0, 1.5, 0.5),
+        _ => (7.0_f64.sqrt() / 3.0, 2.5, 1.5),
+    };
+    let (steep, flat, scale) =
+        (number(graph, "steep", steep), number(graph, "flat", flat), number(graph, "scale", scale));
+    let bent = graph.node("Mul", &[&square, &steep], &name("bent"));
+    let even = graph.node("Sub", &[&bent, &flat], &name("even"));
+    let value = if function == 1 { even } else { graph.node("Mul", &[&even, &u], &name("odd")) };
+    graph.node("Mul", &[&value, &scale], &name("polynomial"))
 }
 
 /// Rows longer than the bound are scaled down to it.

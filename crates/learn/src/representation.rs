@@ -12,7 +12,7 @@
 //! # Guarantee
 //! `proofs/representation.md`.
 
-mod map;
+pub(crate) mod map;
 mod reading;
 mod shapes;
 

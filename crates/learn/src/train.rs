@@ -182,7 +182,7 @@ impl TrainingSpec {
         &self,
         rows: Rows,
         mut source: S,
-        checkpointer: &Checkpointer<'_>,
+        checkpointer: &mut Checkpointer<'_>,
     ) -> Result<(Curator<S>, Option<Representation>), LearnError> {
         let (layout, mechanism) = (self.row_layout(), self.mechanism.clone());
         let Some(Stage::Knots { coordinates, counts_records, noise, .. }) = mechanism.common().knots else {
@@ -194,25 +194,28 @@ impl TrainingSpec {
             };
             return Ok((curator, None));
         };
-        // An interrupted run would release it again.
-        if checkpointer.keeps() {
-            return Err(LearnError::NoProof("checkpoints of a run that releases where columns lie"));
-        }
         let Public { plan, records, .. } = mechanism.common().public;
         let columns = representation::layout(&self.encoding);
-        let lattice = Lattice::new(noise.sigma, noise.lattice_bits)?;
-        let drawn = plan.law().draw(&lattice, &mut source, coordinates);
         let mut rows = rows;
-        let sums = match &mut rows {
-            Rows::Here(Table { features, columns: width, targets, .. }) => {
-                KnotSums::new(&columns, features, *width, targets, records, Par::Parallel)
+        // What an interrupted run released is not released again.
+        let representation = match checkpointer.representation(&mechanism)? {
+            Some(released) => released,
+            None => {
+                let lattice = Lattice::new(noise.sigma, noise.lattice_bits)?;
+                let drawn = plan.law().draw(&lattice, &mut source, coordinates);
+                let sums = match &mut rows {
+                    Rows::Here(Table { features, columns: width, targets, .. }) => {
+                        KnotSums::new(&columns, features, *width, targets, records, Par::Parallel)
+                    }
+                    Rows::Parts(parts) => parts.knots(&columns)?,
+                };
+                let mut released = sums.query(&columns, counts_records)?;
+                lattice.release_in_place(&mut released, &drawn);
+                let deviation = noise.sigma * plan.law().spread(1);
+                representation::read(&columns, released, deviation, records)
             }
-            Rows::Parts(parts) => parts.knots(&columns)?,
         };
-        let mut released = sums.query(&columns, counts_records)?;
-        lattice.release_in_place(&mut released, &drawn);
-        let deviation = noise.sigma * plan.law().spread(1);
-        let representation = representation::read(&columns, released, deviation, records);
+        checkpointer.represented(Some(representation.clone()));
         let start = self.start(representation::label_share(&columns, &representation));
         let curator = match rows {
             Rows::Here(mut table) => {

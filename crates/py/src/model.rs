@@ -164,7 +164,7 @@ pub(crate) fn encode_rows<'py>(
 /// The model as an ONNX file.
 #[pyfunction]
 pub(crate) fn to_onnx<'py>(py: Python<'py>, model: &str) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &read_predictor(model)?.exported().map_err(refused)?.to_onnx()))
+    Ok(PyBytes::new(py, &read_predictor(model)?.to_onnx()))
 }
 
 pub(crate) fn read_settings(text: &str) -> PyResult<Settings> {

@@ -31,7 +31,7 @@ pub(crate) struct Tuning {
     /// Exponent of the q-hinge and q-norm losses, between 1 and 2
     #[arg(long, value_name = "Q", default_value_t = 1.5, allow_negative_numbers = true)]
     pub(crate) q: f64,
-    /// A public guess of the share of positive records, which helps --algorithm auto
+    /// A public guess of the share of positive records; nothing depends on it any more
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub(crate) positive_rate: Option<f64>,
     /// Rankers: minimise the loss of pairs, or of single records, which stands in for it where noise decides [default: pairs,
@@ -55,7 +55,7 @@ pub(crate) struct Tuning {
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     pub(crate) radius: Option<f64>,
     /// How columns become numbers to learn from: by the schema's ranges, or by ranks, from a first release of where columns lie
-    /// (noisy-gd and moments). Where ranges are wide, ranks are much better [default: ranges]
+    /// (noisy-gd and moments) [default: ranks with --algorithm auto, but for metrics; otherwise ranges]
     #[arg(long, value_name = "HOW", value_parser = named::<RepresentationKind>(&["ranges", "ranks"]))]
     pub(crate) representation: Option<RepresentationKind>,
     /// The share of the budget for where columns lie [default: 0.3]

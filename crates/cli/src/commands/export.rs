@@ -16,7 +16,12 @@ pub(crate) fn run(arguments: &Export, printer: &Printer) -> Result<ExitCode, Fai
     let reads = Taken::none().and(&arguments.model, Role::Model);
     let out = path.map(|path| Output::new(&path, kind, Force::Never, &reads)).transpose()?;
     let predictor = files::read_predictor(&arguments.model)?;
-    predictor.exported().map_err(|error| Failure::about(&arguments.model, &error))?;
+    if predictor.representation.is_some() && matches!(arguments.to, ExportFormat::Json) {
+        return Err(Failure::refused(
+            format!("{}: weights alone do not score rows of a model by ranks", arguments.model.display()),
+            "use --to onnx, which has the whole map",
+        ));
+    }
     let bytes = match arguments.to {
         ExportFormat::Onnx => predictor.to_onnx(),
         ExportFormat::Json => format!("{:#}\n", plain(&predictor)).into_bytes(),

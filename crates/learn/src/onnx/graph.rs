@@ -39,6 +39,13 @@ impl Tensor {
         Self(shaped(&[1]).number(2, INT64).bytes(9, (index as u64).to_le_bytes()))
     }
 
+    /// The numbers of columns.
+    pub(super) fn indices(indices: impl ExactSizeIterator<Item = usize>) -> Self {
+        let shape = shaped(&[indices.len()]);
+        let raw: Vec<u8> = indices.flat_map(|index| (index as u64).to_le_bytes()).collect();
+        Self(shape.number(2, INT64).bytes(9, raw))
+    }
+
     pub(super) fn text(value: &str) -> Self {
         Self(shaped(&[]).number(2, STRING).bytes(6, value))
     }
@@ -99,6 +106,11 @@ impl Graph {
     /// An operation along the columns of matrices.
     pub(super) fn along_columns(&mut self, operator: &str, inputs: &[&str], output: &str) -> String {
         self.operation(operator, inputs, output, Some(("axis", 1)))
+    }
+
+    /// Whole numbers as places.
+    pub(super) fn cast_to_index(&mut self, input: &str, output: &str) -> String {
+        self.operation("Cast", &[input], output, Some(("to", INT64)))
     }
 
     /// Truth values as 1 and 0.

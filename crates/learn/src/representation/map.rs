@@ -12,11 +12,11 @@ use rayon::prelude::*;
 /// Columns of a result beyond which numbers keep their rank alone.
 const MOST_COLUMNS: usize = 600;
 /// Polynomials of a rank.
-const DEGREES: usize = 3;
+pub(crate) const DEGREES: usize = 3;
 /// The standard deviation of a tail's score is taken to be about this times a rank's.
-const TAIL_WEIGHT: f64 = 0.5;
+pub(crate) const TAIL_WEIGHT: f64 = 0.5;
 /// A category's deviation from its share is multiplied by this: as a rank's, √3·(2F − 1).
-const CATEGORY_SCALE: f64 = 1.732_050_807_568_877_2;
+pub(crate) const CATEGORY_SCALE: f64 = 1.732_050_807_568_877_2;
 /// Rows are cut to this share of the length that they have in the root mean square.
 const KEPT_LENGTH: f64 = 0.7;
 
@@ -237,4 +237,55 @@ fn moments(basis: Basis, cumulative: &[f64], floor: f64) -> (Vec<f64>, f64) {
     add(cumulative[GRID - 1], 1.0 - cumulative[GRID - 1]);
     let spread = first.iter().zip(&second).map(|(mean, square)| larger(square - mean * mean, 0.0)).sum();
     (first, spread)
+}
+
+/// The map as tables, for other programs.
+pub(crate) struct Tables {
+    pub(crate) numbers: Vec<NumberTable>,
+    pub(crate) categories: Vec<CategoryTable>,
+    /// What a row is divided by.
+    pub(crate) length: f64,
+}
+
+/// A column of numbers.
+pub(crate) struct NumberTable {
+    /// Where its functions start in a mapped row.
+    pub(crate) place: usize,
+    pub(crate) cumulative: Vec<f64>,
+    pub(crate) floor: f64,
+    pub(crate) means: Vec<f64>,
+}
+
+/// One category of a column.
+pub(crate) struct CategoryTable {
+    /// Where it is in a mapped row.
+    pub(crate) place: usize,
+    /// Where it is among the entries that the other program has.
+    pub(crate) entry: usize,
+    pub(crate) share: f64,
+}
+
+impl Map {
+    /// The map, for a program whose encoded entries are at these places of ours.
+    pub(crate) fn tables(&self, places: &[usize]) -> Tables {
+        let (mut numbers, mut categories, mut place) = (Vec::new(), Vec::new(), 0);
+        for column in &self.columns {
+            match column {
+                Column::Number { cumulative, floor, means, .. } => {
+                    let (cumulative, means) = (cumulative.clone(), means.clone());
+                    let width = means.len();
+                    numbers.push(NumberTable { place, cumulative, floor: *floor, means });
+                    place += width;
+                }
+                Column::Category { at, shares } => {
+                    for (k, share) in shares.iter().enumerate() {
+                        let entry = places.iter().position(|own| *own == at + k).unwrap_or_default();
+                        categories.push(CategoryTable { place, entry, share: *share });
+                        place += 1;
+                    }
+                }
+            }
+        }
+        Tables { numbers, categories, length: self.length }
+    }
 }

@@ -1,6 +1,6 @@
 //! Choices from public facts alone: n, the number of features, the budget and the task.
 
-use super::{Calibration, DomainKind, LossKind, Risk, Settings};
+use super::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Settings};
 use crate::{Average, Law, LearnError, Plan, PlanKind, Task};
 use pairdp_pairwise::knots::Layout;
 use pairdp_pairwise::{MarginLoss, Objective, PointLoss, Problem};
@@ -25,6 +25,8 @@ pub(super) fn feature_bound(task: Task, features: usize) -> f64 {
 pub(crate) const REPRESENTATION_SHARE: f64 = 0.3;
 /// From this clarity on a descent finds more than moments do.
 const CLEAR_ENOUGH: f64 = 30.0;
+/// For δ = 0, where ratios add up: from this clarity on knowing where columns lie is worth its part of ε.
+const WORTH_A_SHARE: f64 = 60.0;
 /// τ over nμ: how far a descent goes, in units of what one logit of noise in a score allows.
 const TRAVEL: f64 = 1.5;
 /// The same for losses whose noise grows with the parameters, and for pairs, whose signal is a quarter.
@@ -33,10 +35,8 @@ const SHORT_TRAVEL: f64 = 1.0;
 impl Settings {
     /// The same with everything chosen that was left open, and why.
     ///
-    /// One release of moments is the best model wherever noise decides; least squares is also the whole answer for regression.
-    /// Once there is signal to spare for many noisy steps, a descent on the logistic loss of records finds what least squares
-    /// cannot, unless the features are few. A metric has d weights as long as d(d + 1)/2 are too many. The edges were found on
-    /// simulated populations and public sets: `cargo xtask bench utility`.
+    /// Whoever names a loss or steps means a descent on columns as ranges put them, as papers have it. A metric has d weights as long
+    /// as d(d + 1)/2 are too many. Everything else is learned from ranks.
     pub(crate) fn resolved(
         &self,
         records: usize,
@@ -67,43 +67,13 @@ impl Settings {
             let because = "a loss, steps or a step size were given, which a descent takes".to_owned();
             return Ok((Self { algorithm: Some(PlanKind::NoisyGd), ..self.clone() }, Some(because)));
         }
-        if self.by_ranks() {
-            return self.resolved_by_ranks(records, layout, budget);
-        }
-        // How clear the signal must be for many steps, and with how many features they pay at all.
-        let (clear, few) = match self.task {
-            Task::Classification if features <= 10 => (60.0, 0),
-            _ => (150.0, 10),
-        };
-        // Without a guess it could be anything, and for few positives a loss of records finds little.
-        let (p, known) = self.positive_rate.map_or((0.0, false), |rate| (rate, true));
-        let clarity = 4.0 * p * (1.0 - p) * clarity(records, features, budget)?;
-        let (algorithm, because) = if self.task == Task::Regression {
-            (PlanKind::Moments, "least squares needs moments only".to_owned())
-        } else if budget.delta == Delta::PURE {
-            (PlanKind::Moments, "for δ = 0 the noise of many steps adds up".to_owned())
-        } else if features <= few {
-            (PlanKind::Moments, format!("with {features} features moments say nearly all"))
-        } else if !known {
-            let because =
-                "one release is the safe choice; a public guess of the positive rate may allow a better one";
-            (PlanKind::Moments, because.to_owned())
-        } else if clarity < clear {
-            let because =
-                format!("the signal is about {clarity:.0} times the noise, too little for many steps");
-            (PlanKind::Moments, because)
-        } else {
-            let because = format!("the signal is about {clarity:.0} times the noise, enough for many steps");
-            (PlanKind::NoisyGd, because)
-        };
-        let on_records = algorithm == PlanKind::NoisyGd && self.task == Task::Ranking;
-        let risk = self.risk.or(on_records.then_some(Risk::Records));
-        let chosen = Self { algorithm: Some(algorithm), risk, ..self.clone() };
-        Ok((chosen, Some(because)))
+        self.resolved_by_ranks(records, layout, budget)
     }
 
-    /// The same where columns become ranks: moments where noise decides and for regression, a descent on a loss of records that no
-    /// record can pull on harder than at the start where there is signal. The edge was found on subsamples of public sets.
+    /// Columns become ranks, by a first release, as honest ranges are wide: unless another representation was asked for, or for δ = 0,
+    /// where ratios add up, the first release is not worth its part. Then moments where noise decides and for regression, and a
+    /// descent on a loss of records, on which no record pulls harder than at the start, where there is signal. The edges were
+    /// found on subsamples of public sets: `docs/planner.md`.
     fn resolved_by_ranks(
         &self,
         records: usize,
@@ -126,7 +96,10 @@ impl Settings {
         };
         let descent = algorithm == PlanKind::NoisyGd;
         let on_records = descent && self.task == Task::Ranking;
+        let worth = budget.delta != Delta::PURE || clarity >= WORTH_A_SHARE;
+        let usual = if worth { RepresentationKind::Ranks } else { RepresentationKind::Ranges };
         let chosen = Self {
+            representation: self.representation.or(Some(usual)),
             algorithm: Some(algorithm),
             risk: self.risk.or(on_records.then_some(Risk::Records)),
             loss: descent.then_some(LossKind::CappedLogistic),
