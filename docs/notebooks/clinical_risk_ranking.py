@@ -46,8 +46,10 @@ print(f"AUC: private {private:.3f}, without privacy {exact:.3f}, the true risk {
 # %% [markdown]
 # ## What the model says
 #
-# Weights are of features mapped to [-1, 1] by the bounds, so that they can be compared.
+# Every feature has a few weights, of functions of its rank among the stays as the first release told it, so that their lengths
+# can be compared.
 
 # %%
-for place in np.argsort(-np.abs(ranker.coef_))[:5]:
-    print(f"{stays.feature_names[place]:22} {ranker.coef_[place]:+.3f}")
+strengths = np.linalg.norm(ranker.coef_.reshape(len(stays.feature_names), -1), axis=1)
+for place in np.argsort(-strengths)[:5]:
+    print(f"{stays.feature_names[place]:22} {strengths[place]:.3f}")

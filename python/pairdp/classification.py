@@ -137,7 +137,7 @@ class PrivateClassifier(Classification, PrivateEstimator):
     ----------
     classes_ : ndarray of shape (2,)
         The labels, as given.
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (n_columns,)
         The weights of ``encode(X)``: features mapped to [-1, 1], rows no longer than the feature bound.
     intercept_ : float
         What is added to every score.

@@ -122,7 +122,7 @@ class PrivateRanker(Ranking, PrivateEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (n_columns,)
         The weights of ``encode(X)``: features mapped to [-1, 1], rows no longer than the feature bound.
     intercept_ : float
         What is added to every score; 0 if the loss is of pairs.

@@ -121,7 +121,7 @@ class PrivateRegressor(Regression, PrivateEstimator):
     ----------
     target_range_ : tuple of floats
         The target's bounds.
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (n_columns,)
         The weights of ``encode(X)``: features mapped to [-1, 1], rows no longer than the feature bound.
     intercept_ : float
         What is added to every score.

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{PlanKind, PrivateModel, Risk, Settings, Task, Training, TrainingSpec};
+use pairdp_learn::{LossKind, PlanKind, PrivateModel, Risk, Settings, Task, Training, TrainingSpec};
 use pairdp_pairwise::Domain;
 use pairdp_units::Budget;
 
@@ -41,20 +41,25 @@ fn tables_of_one_size_get_one_plan_whatever_they_hold() {
 #[test]
 fn the_choice_follows_public_facts_and_says_why() {
     let auto = |positive_rate| Settings { positive_rate, ..Settings::default() };
-    let small = prepared(&auto(Some(0.4)), 500, 1e-6);
+    let small = prepared(&auto(None), 300, 1e-6);
     assert_eq!(small.plan().algorithm(), PlanKind::Moments);
-    assert!(small.because().unwrap().contains("too little"));
-    let large = prepared(&auto(Some(0.4)), 100_000, 1e-6);
+    assert!(small.because().unwrap().contains("one release serves best"));
+    let large = prepared(&auto(None), 100_000, 1e-6);
     assert_eq!(large.plan().algorithm(), PlanKind::NoisyGd);
-    assert_eq!(large.problem().objective(), {
-        let records = Settings { risk: Some(Risk::Records), ..Settings::default() };
-        records.problem(D).unwrap().objective()
-    });
-    assert!(large.because().unwrap().contains("enough"));
-    // Few positives among many records say little.
-    assert_eq!(prepared(&auto(Some(0.001)), 100_000, 1e-6).plan().algorithm(), PlanKind::Moments);
-    assert_eq!(prepared(&auto(None), 100_000, 1e-6).plan().algorithm(), PlanKind::Moments);
-    assert_eq!(prepared(&auto(Some(0.4)), 100_000, 0.0).plan().algorithm(), PlanKind::Moments);
+    let (risk, loss) = (Some(Risk::Records), Some(LossKind::CappedLogistic));
+    let records = Settings { risk, loss, ..Settings::default() };
+    assert_eq!(large.problem().objective(), records.problem(D).unwrap().objective());
+    assert!(large.because().unwrap().contains("a descent finds more"));
+    // Both learn from ranks, and a guess of the positive rate changes nothing.
+    assert!(small.plan().representation().is_some() && large.plan().representation().is_some());
+    assert_eq!(prepared(&auto(Some(0.001)), 100_000, 1e-6).plan(), large.plan());
+    // Where ratios add up, one release is the best; and a first one has to be worth its part.
+    let pure = |records| prepared(&auto(None), records, 0.0).plan();
+    assert_eq!(pure(100_000).algorithm(), PlanKind::Moments);
+    assert!(pure(100_000).representation().is_some() && pure(300).representation().is_none());
+    // Whoever names a loss or steps means columns as ranges put them.
+    let named = Settings { loss: Some(LossKind::Hinge), ..Settings::default() };
+    assert!(prepared(&named, 5000, 1e-6).plan().representation().is_none());
     let budget = Budget::new(1.0, 1e-6).unwrap();
     for rate in [0.0, 1.0, -1.0, f64::NAN] {
         assert!(auto(Some(rate)).prepare(500, &Encoding::unscaled(D), budget).is_err(), "{rate}");

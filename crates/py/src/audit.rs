@@ -4,6 +4,7 @@ use crate::error::{refused, shape};
 use crate::model::read_settings;
 use pairdp_audit::{Audit, AuditError, Runs};
 use pairdp_data::Encoding;
+use pairdp_learn::RepresentationKind;
 use pairdp_noise::Secure;
 use pairdp_units::Budget;
 use pyo3::prelude::*;
@@ -27,8 +28,10 @@ pub(crate) fn audit(
     let pair = serde_json::from_value(pair.into()).map_err(named)?;
     let view = serde_json::from_value(view.into()).map_err(named)?;
     let budget = Budget::new(epsilon, delta).map_err(refused)?;
-    let spec =
-        read_settings(settings)?.prepare(records, &Encoding::unscaled(features), budget).map_err(refused)?;
+    // Rows are given as they are, and what is audited is what is learned from them.
+    let mut settings = read_settings(settings)?;
+    settings.representation = settings.representation.or(Some(RepresentationKind::Ranges));
+    let spec = settings.prepare(records, &Encoding::unscaled(features), budget).map_err(refused)?;
     let (problem, plan, columns, budget) = (spec.problem(), spec.plan(), spec.columns(), spec.budget());
     let report = py.detach(|| {
         let audit = Audit::of_plan(problem, plan, (records, columns), budget, pair, view)?;

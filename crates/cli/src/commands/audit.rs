@@ -7,7 +7,7 @@ use crate::printer::Printer;
 use pairdp_audit::suite::suite;
 use pairdp_audit::{Audit, AuditError, Report, Runs, Verdict, one_run};
 use pairdp_data::Encoding;
-use pairdp_learn::{Settings, TrainingSpec};
+use pairdp_learn::{RepresentationKind, Settings, TrainingSpec};
 use pairdp_noise::Secure;
 use pairdp_units::{Budget, shown};
 use serde_json::{Value, json};
@@ -67,6 +67,8 @@ fn one(
     let mut settings = settings.clone();
     // Runs of one audit follow one public order; so must those of one that goes on.
     settings.order_seed = settings.order_seed.or(Some(1));
+    // Rows are given as they are, and what is audited is what is learned from them.
+    settings.representation = settings.representation.or(Some(RepresentationKind::Ranges));
     let spec = settings.prepare(size.0, &Encoding::unscaled(size.1), budget)?;
     let audit = Audit::of_plan(
         spec.problem(),
@@ -105,7 +107,8 @@ fn one_run(arguments: &Arguments, canaries: usize, printer: &Printer) -> Result<
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
     let settings = arguments.tuning.settings();
     // A canary is a direction, and an intercept none that a record can choose.
-    let settings = Settings { intercept: Some(false), ..settings };
+    let representation = Some(RepresentationKind::Ranges);
+    let settings = Settings { intercept: Some(false), representation, ..settings };
     let spec = settings.prepare(arguments.records, &Encoding::unscaled(canaries), budget)?;
     let (problem, plan, budget) = (spec.problem(), spec.plan(), spec.budget());
     let (mut coins, source) = (Secure::from_os()?, Secure::from_os()?);

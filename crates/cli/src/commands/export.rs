@@ -16,12 +16,6 @@ pub(crate) fn run(arguments: &Export, printer: &Printer) -> Result<ExitCode, Fai
     let reads = Taken::none().and(&arguments.model, Role::Model);
     let out = path.map(|path| Output::new(&path, kind, Force::Never, &reads)).transpose()?;
     let predictor = files::read_predictor(&arguments.model)?;
-    if predictor.representation.is_some() && matches!(arguments.to, ExportFormat::Json) {
-        return Err(Failure::refused(
-            format!("{}: weights alone do not score rows of a model by ranks", arguments.model.display()),
-            "use --to onnx, which has the whole map",
-        ));
-    }
     let bytes = match arguments.to {
         ExportFormat::Onnx => predictor.to_onnx(),
         ExportFormat::Json => format!("{:#}\n", plain(&predictor)).into_bytes(),
@@ -47,9 +41,15 @@ fn plain(predictor: &Predictor) -> Value {
         }
         _ => json!(predictor.parameters[..features.len()]),
     };
-    json!({
-        "format": "pairdp-scoring/1", "task": predictor.task, "columns": predictor.encoding.columns(),
+    // What a row is mapped by first, if the model learned from ranks.
+    let map = predictor.map_tables();
+    let mut object = json!({
+        "format": if map.is_some() { "pairdp-scoring/2" } else { "pairdp-scoring/1" }, "task": predictor.task, "columns": predictor.encoding.columns(),
         "label": predictor.label, "feature_bound": predictor.feature_bound, "features": features,
         "weights": weights, "intercept": predictor.intercept(),
-    })
+    });
+    if let Some(map) = map {
+        object["map"] = map;
+    }
+    object
 }

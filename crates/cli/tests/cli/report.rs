@@ -26,14 +26,16 @@ fn report(workplace: &Workplace, train: &str, test: &str) -> String {
 fn every_algorithm_has_a_page_that_stands_alone() {
     let workplace = workplace();
     for (train, test, figures) in [
-        ("", "", 3),
-        ("", "holdout.csv", 4),
+        ("", "", 4),
+        ("", "holdout.csv", 5),
+        ("--algorithm moments", "", 3),
+        ("--algorithm moments", "holdout.csv", 4),
         ("--algorithm noisy-gd --steps 5", "holdout.csv", 5),
         ("--algorithm output-gd --radius 3 --mechanism gaussian", "", 3),
         ("--algorithm output-gd --radius 3 --mechanism laplace", "", 3),
         ("--algorithm online-pair", "", 3),
         ("--algorithm phased-gd", "", 3),
-        ("--task classification", "holdout.csv", 4),
+        ("--task classification", "holdout.csv", 5),
         ("--task metric --steps 3 --algorithm noisy-gd", "holdout.csv", 4),
     ] {
         let page = report(&workplace, train, test);

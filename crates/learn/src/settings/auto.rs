@@ -96,7 +96,8 @@ impl Settings {
         };
         let descent = algorithm == PlanKind::NoisyGd;
         let on_records = descent && self.task == Task::Ranking;
-        let worth = budget.delta != Delta::PURE || clarity >= WORTH_A_SHARE;
+        // Whoever bounds rows means rows as ranges put them.
+        let worth = (budget.delta != Delta::PURE || clarity >= WORTH_A_SHARE) && self.feature_bound.is_none();
         let usual = if worth { RepresentationKind::Ranks } else { RepresentationKind::Ranges };
         let chosen = Self {
             representation: self.representation.or(Some(usual)),
