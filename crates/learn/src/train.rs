@@ -198,22 +198,21 @@ impl TrainingSpec {
         let columns = representation::layout(&self.encoding);
         let mut rows = rows;
         // What an interrupted run released is not released again.
-        let representation = match checkpointer.representation(&mechanism)? {
-            Some(released) => released,
-            None => {
-                let lattice = Lattice::new(noise.sigma, noise.lattice_bits)?;
-                let drawn = plan.law().draw(&lattice, &mut source, coordinates);
-                let sums = match &mut rows {
-                    Rows::Here(Table { features, columns: width, targets, .. }) => {
-                        KnotSums::new(&columns, features, *width, targets, records, Par::Parallel)
-                    }
-                    Rows::Parts(parts) => parts.knots(&columns)?,
-                };
-                let mut released = sums.query(&columns, counts_records)?;
-                lattice.release_in_place(&mut released, &drawn);
-                let deviation = noise.sigma * plan.law().spread(1);
-                representation::read(&columns, released, deviation, records)
-            }
+        let representation = if let Some(released) = checkpointer.representation(&mechanism)? {
+            released
+        } else {
+            let lattice = Lattice::new(noise.sigma, noise.lattice_bits)?;
+            let drawn = plan.law().draw(&lattice, &mut source, coordinates);
+            let sums = match &mut rows {
+                Rows::Here(Table { features, columns: width, targets, .. }) => {
+                    KnotSums::new(&columns, features, *width, targets, records, Par::Parallel)
+                }
+                Rows::Parts(parts) => parts.knots(&columns)?,
+            };
+            let mut released = sums.query(&columns, counts_records)?;
+            lattice.release_in_place(&mut released, &drawn);
+            let deviation = noise.sigma * plan.law().spread(1);
+            representation::read(&columns, released, deviation, records)
         };
         checkpointer.represented(Some(representation.clone()));
         let start = self.start(representation::label_share(&columns, &representation));
