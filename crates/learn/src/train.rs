@@ -237,7 +237,9 @@ impl TrainingSpec {
         let constant = self.row_layout().constant;
         if let (Some(last), true) = (start.last_mut(), constant > 0.0 && self.task != Task::Regression) {
             let odds = libm::log(positives / (1.0 - positives));
-            *last = smaller(larger(odds, -MOST), MOST) / constant;
+            // Well within the domain, whatever was released.
+            let most = smaller(MOST, 0.9 * self.problem().domain().radius() * constant);
+            *last = smaller(larger(odds, -most), most) / constant;
         }
         start
     }

@@ -4,7 +4,7 @@
 
 use pairdp_data::{Encoding, Label, Schema, Table};
 use pairdp_learn::{
-    Checkpointer, LearnError, PlanKind, PrivateModel, RepresentationKind, Settings, Task, Training,
+    Checkpointer, LearnError, PlanKind, PrivateModel, RepresentationKind, Risk, Settings, Task, Training,
 };
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::measure;
@@ -155,6 +155,19 @@ fn rows_stay_in_the_unit_ball_whatever_was_released() {
             let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
             assert!(norm <= model.certificate.problem.feature_bound && norm.is_finite(), "{weight}: {norm}");
         });
+    }
+}
+
+/// A start that follows from rare positives stays within a small domain: nothing that was paid for ends in an error.
+#[test]
+fn rare_positives_start_within_every_domain() {
+    let budget = Budget::new(1.0, 1e-6).unwrap();
+    for radius in [None, Some(0.5), Some(1e-3)] {
+        let (encoding, label, mut table) = table(3000, 4);
+        table.targets.iter_mut().enumerate().for_each(|(i, y)| *y = if i == 0 { 1.0 } else { -1.0 });
+        let settings = Settings { risk: Some(Risk::Records), radius, ..ranks(Some(PlanKind::NoisyGd)) };
+        let model = Training { settings, encoding, label: Some(label), budget }.fit(table).unwrap();
+        assert!(verify(&model).holds(), "{radius:?}");
     }
 }
 
