@@ -84,6 +84,7 @@ pub(crate) struct RowLayout {
 struct Run {
     layout: RowLayout,
     /// Rows are mapped by it first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     representation: Option<Representation>,
     rows: Vec<u64>,
 }
