@@ -3,6 +3,7 @@
 use crate::seeds::{self, SCHEMA, SECRET};
 use pairdp_data::{Encoding, LabelUse, Schema, Table, template};
 use pairdp_learn::PrivateModel;
+use pairdp_verify::{ModelDocument, Patience, verify_with};
 use std::path::Path;
 
 /// A parser.
@@ -66,7 +67,12 @@ fn schema(path: &Path) -> Result<bool, String> {
 
 fn model(path: &Path) -> Result<bool, String> {
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-    let Ok(model) = PrivateModel::from_json(&String::from_utf8_lossy(&bytes)) else { return Ok(false) };
+    let text = String::from_utf8_lossy(&bytes);
+    if let Ok(document) = ModelDocument::from_json(&text) {
+        // Whatever it says, a verifier answers, and soon.
+        verify_with(&document, Patience::of_seconds(0.1));
+    }
+    let Ok(model) = PrivateModel::from_json(&text) else { return Ok(false) };
     if let Ok(table) = model.predictor.encoding.encode_matrix(&[0.5, 0.5], 2)
         && model.predictor.scores(&table).len() != 1
     {
