@@ -112,11 +112,11 @@ impl<'a> Checkpointer<'a> {
         &mut self,
         mechanism: &Mechanism,
     ) -> Result<Option<Representation>, LearnError> {
-        match self.load()? {
-            Some(checkpoint) if checkpoint.mechanism != fingerprint(mechanism)? => {
-                Err(LearnError::Checkpoint)
-            }
-            checkpoint => Ok(checkpoint.and_then(|checkpoint| checkpoint.representation)),
+        let Some(checkpoint) = self.load()? else { return Ok(None) };
+        // One without it would have it released a second time.
+        match checkpoint.representation {
+            Some(released) if checkpoint.mechanism == fingerprint(mechanism)? => Ok(Some(released)),
+            _ => Err(LearnError::Checkpoint),
         }
     }
 

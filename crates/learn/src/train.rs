@@ -199,6 +199,9 @@ impl TrainingSpec {
         let mut rows = rows;
         // What an interrupted run released is not released again.
         let representation = if let Some(released) = checkpointer.representation(&mechanism)? {
+            if !representation::fits(&released, &self.encoding) || released.weights.len() != coordinates {
+                return Err(LearnError::Checkpoint);
+            }
             released
         } else {
             let lattice = Lattice::new(noise.sigma, noise.lattice_bits)?;

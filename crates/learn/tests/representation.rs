@@ -4,12 +4,14 @@
 
 use pairdp_data::{Encoding, Label, Schema, Table};
 use pairdp_learn::{
-    Checkpointer, LearnError, PlanKind, PrivateModel, RepresentationKind, Risk, Settings, Task, Training,
+    Checkpointer, LearnError, PlanKind, PrivateModel, RepresentationKind, Risk, Settings, Store, Task,
+    Training,
 };
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::measure;
 use pairdp_units::Budget;
 use pairdp_verify::Verdict;
+use std::time::Duration;
 
 fn verify(model: &PrivateModel) -> Verdict {
     pairdp_verify::verify(&model.to_json().unwrap()).unwrap()
@@ -156,6 +158,61 @@ fn rows_stay_in_the_unit_ball_whatever_was_released() {
             assert!(norm <= model.certificate.problem.feature_bound && norm.is_finite(), "{weight}: {norm}");
         });
     }
+}
+
+/// Keeps a checkpoint in memory, and fails after so many saves.
+struct Memory {
+    text: Option<String>,
+    saves: usize,
+}
+
+impl Store for Memory {
+    fn load(&mut self) -> std::io::Result<Option<String>> {
+        Ok(self.text.clone())
+    }
+
+    fn save(&mut self, text: &str) -> std::io::Result<()> {
+        if self.saves == 0 {
+            return Err(std::io::Error::other("killed"));
+        }
+        self.saves -= 1;
+        self.text = Some(text.to_owned());
+        Ok(())
+    }
+}
+
+/// A run that is killed and goes on learns from the weights that it had released, and makes no second release of them; a checkpoint
+/// that has lost them, or has others, is refused.
+#[test]
+fn an_interrupted_run_releases_where_columns_lie_once() {
+    let budget = Budget::new(1.0, 1e-6).unwrap();
+    let run = |store: &mut Memory| {
+        let (encoding, label, table) = table(3000, 5);
+        let training = Training { settings: ranks(None), encoding, label: Some(label), budget };
+        let mut checkpointer = Checkpointer::to(store, Duration::ZERO);
+        let rows = || Ok::<_, LearnError>(table.into());
+        let run = training.open(&mut pairdp_accountant::Unbooked, &mut checkpointer, rows)?;
+        run.train(&mut checkpointer)
+    };
+    let mut store = Memory { text: None, saves: 4 };
+    assert!(matches!(run(&mut store), Err(LearnError::Store(_))));
+    let kept: serde_json::Value = serde_json::from_str(store.text.as_deref().unwrap()).unwrap();
+    let mut changed = Vec::new();
+    for change in ["without", "shorter"] {
+        let mut other = kept.clone();
+        match change {
+            "without" => drop(other.as_object_mut().unwrap().remove("representation")),
+            _ => drop(other["representation"]["weights"].as_array_mut().unwrap().pop()),
+        }
+        changed.push(other.to_string());
+    }
+    for text in changed {
+        assert!(matches!(run(&mut Memory { text: Some(text), saves: 999 }), Err(LearnError::Checkpoint)));
+    }
+    store.saves = 999;
+    let model = run(&mut store).unwrap();
+    assert!(verify(&model).holds());
+    assert_eq!(serde_json::to_value(&model.predictor.representation).unwrap(), kept["representation"]);
 }
 
 /// A start that follows from rare positives stays within a small domain: nothing that was paid for ends in an error.

@@ -118,6 +118,9 @@ impl Held {
                     return Err(LearnError::Engine("the files of a part changed during the run".into()));
                 }
                 if let Some(released) = representation {
+                    if !representation::fits(&released, &description.encoding) {
+                        return Err(LearnError::Engine(UNREADABLE.into()));
+                    }
                     let columns = representation::layout(&description.encoding);
                     Map::new(&columns, &released).apply_to(&mut table, layout.feature_bound);
                 }
