@@ -2,9 +2,10 @@
 
 use crate::clip::clip_row;
 use pairdp_units::Hint;
+use zeroize::{DefaultIsZeroes, Zeroize as _};
 
 /// How a feature is stored. Sums are always taken in `f64`.
-pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
+pub trait Element: sealed::Sealed + DefaultIsZeroes + Copy + Send + Sync + 'static {
     /// The value in double precision, exactly.
     fn wide(self) -> f64;
     /// The nearest stored value that is not larger in absolute value.
@@ -82,12 +83,26 @@ impl Hint for RecordsError {
 /// Records with features of norm at most κ and a target: ±1 for rankers and classifiers, a class number for metrics,
 /// a real number within ±Y for regression.
 ///
-/// No `Debug`, no `Clone`, no serialisation: records do not travel.
+/// No `Debug`, no `Clone`, no serialisation: records do not travel. When they are dropped their memory is overwritten, so that it
+/// does not lie about in what the process, or the next one, uses it for.
 pub struct Records<E: Element = f64> {
     features: Vec<E>,
     columns: usize,
     targets: Vec<f64>,
     feature_bound: f64,
+}
+
+impl<E: Element> Records<E> {
+    fn wipe(&mut self) {
+        self.features.as_mut_slice().zeroize();
+        self.targets.as_mut_slice().zeroize();
+    }
+}
+
+impl<E: Element> Drop for Records<E> {
+    fn drop(&mut self) {
+        self.wipe();
+    }
 }
 
 impl Records<f64> {
@@ -129,11 +144,11 @@ impl Records<f64> {
     }
 
     /// The same table stored in single precision, at half the memory.
-    pub fn to_single(self) -> Records<f32> {
+    pub fn to_single(mut self) -> Records<f32> {
         Records {
-            features: self.features.into_iter().map(f32::narrow).collect(),
+            features: self.features.iter().copied().map(f32::narrow).collect(),
             columns: self.columns,
-            targets: self.targets,
+            targets: std::mem::take(&mut self.targets),
             feature_bound: self.feature_bound,
         }
     }
@@ -188,5 +203,20 @@ impl<E: Element> Records<E> {
     /// The targets.
     pub fn targets(&self) -> &[f64] {
         &self.targets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_dropped_is_wiped() {
+        let mut records = Records::new(vec![0.5, -0.25], 1, vec![true, false], 1.0).unwrap();
+        assert!(records.features.iter().chain(&records.targets).all(|value| *value != 0.0));
+        // All that dropping does, before the memory is given back.
+        records.wipe();
+        assert_eq!((records.features.len(), records.targets.len()), (2, 2));
+        assert!(records.features.iter().chain(&records.targets).all(|value| *value == 0.0));
     }
 }
