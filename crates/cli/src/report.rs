@@ -65,7 +65,10 @@ pub(crate) fn render(
     if let Some(quality) = quality {
         body += &quality.section();
     }
-    body += &noise::section(model, quality)?;
+    if verdict.holds() {
+        // Nothing is computed from numbers that contradict each other.
+        body += &noise::section(model, quality)?;
+    }
     body += &section("What was trained", &trained(model));
     body += &section("Columns", &columns(model));
     body += &section("Certificate", &facts(certificate, verdict)?);

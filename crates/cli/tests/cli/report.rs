@@ -212,7 +212,10 @@ fn issue_22_7_no_page_is_waited_for_longer_than_was_said() {
     let refused = workplace.run("report m.json --out r.html --patience 1e-9");
     assert_eq!(
         (refused.code, refused.err.as_str()),
-        (1, "error: m.json: verifying this model takes longer than 0.000000001 s\nhint: say how long you would wait with --patience\n")
+        (
+            1,
+            "error: m.json: verifying this model takes longer than 0.000000001 s\nhint: say how long you would wait with --patience\n"
+        )
     );
     assert!(!workplace.path("r.html").exists());
     assert_eq!(workplace.run("report m.json --out r.html").code, 0);
