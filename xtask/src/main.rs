@@ -1,8 +1,9 @@
 //! One command per chore: `cargo xtask test`, `cargo xtask bench NAME [--json]`, `cargo xtask audit-everything`,
-//! `cargo xtask fuzz TARGET`.
+//! `cargo xtask fuzz TARGET`, `cargo xtask storm`.
 
 mod engines;
 mod peers;
+mod storm;
 mod test;
 
 use anyhow::{Context, Result, bail};
@@ -15,7 +16,8 @@ usage: cargo xtask test                    format, lints, docs, Rust tests, whee
        cargo xtask bench engines [--json]  training on local processes, Ray and Dask
        cargo xtask bench peers [--data DIR] [--quick] [--only JOB] [--torch]   the race against other libraries
        cargo xtask audit-everything [--tries N]   neighbours that would break a claim, for all that a plan accepts
-       cargo xtask fuzz TARGET [--minutes M]   damaged inputs for a parser; without TARGET, the list";
+       cargo xtask fuzz TARGET [--minutes M]   damaged inputs for a parser; without TARGET, the list
+       cargo xtask storm [--minutes M]     kills, crowds, full disks and damaged files: is anything lost?";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
         Some((first, rest)) if first == "audit-everything" => {
             program("pairdp-bench", &[&["everything".to_owned()], rest].concat())
         }
+        Some((first, rest)) if first == "storm" => storm::run(rest),
         Some((first, rest)) if first == "fuzz" => program("pairdp-fuzz", rest),
         _ => Err(anyhow::anyhow!("{USAGE}")),
     };

@@ -15,6 +15,7 @@ const STAGES: &[Stage] = &[
     ("documentation", documentation),
     ("Rust tests", rust_tests),
     ("Rust doc-tests", doc_tests),
+    ("a small storm", storm),
     ("Python wheel", python_wheel),
     ("Python tests", python_tests),
 ];
@@ -54,6 +55,10 @@ fn rust_tests() -> Result<()> {
 
 fn doc_tests() -> Result<()> {
     execute(cargo().args(["test", "--workspace", "--doc"]))
+}
+
+fn storm() -> Result<()> {
+    crate::storm::small()
 }
 
 /// Builds the package as a user would, with pip, into an environment of its own under `target/`.
