@@ -110,13 +110,13 @@ impl Training {
         let settings = self.settings_of(checkpointer)?;
         let prepare = |records| -> Result<TrainingSpec, LearnError> {
             let spec = settings.prepare(records, &self.encoding, self.budget)?;
+            spec.check_memory()?;
             Ok(TrainingSpec { label: self.label.clone(), ..spec })
         };
         let interrupted = checkpointer.paid()?;
         let (mut paid, mut run) = (None, None);
         if let Some(size) = payer.size(settings.max_records)? {
             let spec = prepare(size)?;
-            spec.check_memory()?;
             run = payer.pay(spec.price()?, interrupted.as_deref())?;
             paid = Some(spec);
         }
@@ -131,11 +131,7 @@ impl Training {
         payer.accept(rows.count())?;
         let spec = match paid {
             Some(spec) => spec,
-            None => {
-                let spec = prepare(rows.count())?;
-                spec.check_memory()?;
-                spec
-            }
+            None => prepare(rows.count())?,
         };
         Ok(PaidRun { spec, rows, run })
     }

@@ -399,7 +399,7 @@ fn issue_22_11_a_part_that_changes_during_the_run_ends_it() {
             let outcome = rehearse(&training, counted, 8, &mut Checkpointer::none());
             match outcome {
                 Err(LearnError::Engine(why)) if changes => {
-                    assert!(why.contains("changed during the run"), "{why}")
+                    assert!(why.contains("changed during the run"), "{why}");
                 }
                 Ok(_) if !changes => {}
                 outcome => panic!("{changes}: {outcome:?}"),

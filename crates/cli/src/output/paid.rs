@@ -67,13 +67,11 @@ impl Paid<'_> {
             PaidWay::Beside(waiting) => Some(waiting),
             PaidWay::Through(_, waiting) | PaidWay::Elsewhere(waiting, _) => waiting.as_ref(),
         };
-        match waiting {
-            Some(waiting) => format!("was kept as {}", waiting.kept.display()),
-            None => {
-                let _ = io::stdout().write_all(self.bytes);
-                "went to standard output".to_owned()
-            }
+        if let Some(waiting) = waiting {
+            return format!("was kept as {}", waiting.kept.display());
         }
+        let _ = io::stdout().write_all(self.bytes);
+        "went to standard output".to_owned()
     }
 
     /// Puts it in its place; if that fails, says where it is.

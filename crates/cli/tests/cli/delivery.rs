@@ -36,7 +36,7 @@ fn kept(workplace: &Workplace) -> Vec<String> {
 }
 
 /// Certificate, ledger and model agree: the model verifies, its run is done in the ledger, and the ledger's digest is its file's.
-pub(crate) fn agree(workplace: &Workplace, model: &str) {
+fn agree(workplace: &Workplace, model: &str) {
     assert_eq!(workplace.run(&format!("verify {model}")).code, 0);
     let text = workplace.read(model);
     let run = serde_json::from_str::<Value>(&text).unwrap()["run"].as_str().unwrap().to_owned();
@@ -49,9 +49,7 @@ pub(crate) fn agree(workplace: &Workplace, model: &str) {
     assert_eq!(of_run[0]["cost"]["event"], of_run[1]["released"], "more or less was released than reserved");
     let certificate: Value = serde_json::from_str::<Value>(&text).unwrap()["certificate"].clone();
     assert_eq!(of_run[0]["cost"]["claim"]["epsilon"], certificate["claim"]["epsilon"]);
-    std::fs::write(workplace.path("digest.sum"), "").unwrap();
     let digest = Command::new("sha256sum").arg(workplace.path(model)).output().unwrap().stdout;
-    std::fs::remove_file(workplace.path("digest.sum")).unwrap();
     let digest = String::from_utf8(digest).unwrap();
     assert_eq!(of_run[1]["outcome"]["digest"], digest.split_whitespace().next().unwrap());
 }
@@ -317,4 +315,71 @@ fn issue_22_1_a_pipe_that_nobody_reads_to_its_end_loses_no_model() {
     let said = workplace.run("budget recover tmp --ledger c.ledger");
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     agree(&workplace, "tmp/full");
+}
+
+/// A disk on which no file grows beyond so many blocks of half a kilobyte.
+fn on_a_small_disk(workplace: &Workplace, words: &str, blocks: u32) -> Run {
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let output = Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_pairdp")])
+        .args(words.split_whitespace())
+        .current_dir(workplace.path(""))
+        .output()
+        .unwrap();
+    Run::from(output)
+}
+
+/// Whatever goes wrong, and after what is done about it: the model verifies, its certificate claims what was reserved, the ledger
+/// knows its digest, and it was paid for once.
+#[cfg(target_os = "linux")]
+#[test]
+fn issue_22_certificate_ledger_and_model_agree_after_every_fault() {
+    const LONG: &str = "--algorithm noisy-gd --steps 2000 --mechanism gaussian --quiet";
+    type Fault = fn(&Workplace) -> &'static str;
+    let faults: [(&str, Fault); 6] = [
+        ("none", |workplace| {
+            assert_eq!(workplace.run(&train("cohort.csv", "")).code, 0);
+            "model.json"
+        }),
+        ("killed before the commit", |workplace| {
+            killed_before_commit(workplace, "");
+            "model.json"
+        }),
+        ("killed after the commit", |workplace| {
+            killed_after_commit(workplace, "");
+            "model.json"
+        }),
+        ("killed on the way, three times", |workplace| {
+            let options = format!("{LONG} --checkpoint run.checkpoint --checkpoint-every 0");
+            for _ in 0..3 {
+                let before = std::fs::read(workplace.path("run.checkpoint")).unwrap_or_default();
+                let running = Running::start(workplace, &options).feed(workplace, || ());
+                wait_for(|| std::fs::read(workplace.path("run.checkpoint")).unwrap_or_default() != before);
+                running.kill();
+            }
+            assert_eq!(workplace.run(&train("cohort.csv", &options)).code, 0);
+            "model.json"
+        }),
+        ("a full disk", |workplace| {
+            let run = on_a_small_disk(workplace, &train("cohort.csv", LONG), 200);
+            assert!(run.code == 2 && run.err.contains("went to standard output"), "{}", run.err);
+            workplace.write("printed.json", &run.out);
+            "printed.json"
+        }),
+        ("a full device", |workplace| {
+            let words = train("cohort.csv", "").replace("model.json", "/dev/full");
+            let here = workplace.path("");
+            let run = workplace.run_with(&words, &[("TMPDIR", here.to_str().unwrap())]);
+            assert_eq!(run.code, 2, "{}", run.err);
+            "full"
+        }),
+    ];
+    for (name, fault) in faults {
+        let workplace = workplace();
+        let model = fault(&workplace);
+        let recover = workplace.run("budget recover --ledger c.ledger");
+        assert_eq!(recover.code, 0, "{name}: {}{}", recover.out, recover.err);
+        agree(&workplace, model);
+        assert_eq!((runs(&workplace), kept(&workplace)), ([0, 1, 0], vec![]), "{name}");
+    }
 }
