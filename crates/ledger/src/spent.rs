@@ -48,9 +48,9 @@ fn levels(epsilon: f64) -> impl Iterator<Item = (f64, f64)> {
     std::iter::once(first).chain(second)
 }
 
-/// A share of δ, rounded down.
+/// A share of δ, rounded down; all of it is all of it.
 fn share_of(delta: Delta, share: f64) -> Option<Delta> {
-    Delta::new(down_by(share * delta.get(), 1.0)).ok()
+    if share < 1.0 { Delta::new(down_by(share * delta.get(), 1.0)).ok() } else { Some(delta) }
 }
 
 /// Sums over all runs that may have released something.

@@ -246,7 +246,7 @@ fn issue_22_1_a_model_that_is_in_its_place_stays_there() {
 #[test]
 fn issue_22_1_a_run_that_is_done_goes_on_no_more() {
     let workplace = workplace();
-    let options = "--checkpoint run.checkpoint --checkpoint-every 0 --algorithm noisy-gd --steps 2000";
+    let options = "--checkpoint run.checkpoint --checkpoint-every 0 --algorithm noisy-gd --steps 300";
     let running = Running::start(&workplace, options).feed(&workplace, || ());
     wait_for(|| workplace.path("run.checkpoint").exists());
     running.kill();
@@ -350,7 +350,8 @@ fn issue_22_certificate_ledger_and_model_agree_after_every_fault() {
             "model.json"
         }),
         ("killed on the way, three times", |workplace| {
-            let options = format!("{LONG} --checkpoint run.checkpoint --checkpoint-every 0");
+            // Every checkpoint waits for the disk.
+            let options = LONG.replace("2000", "300") + " --checkpoint run.checkpoint --checkpoint-every 0";
             for _ in 0..3 {
                 let before = std::fs::read(workplace.path("run.checkpoint")).unwrap_or_default();
                 let running = Running::start(workplace, &options).feed(workplace, || ());
