@@ -109,11 +109,14 @@ def test_issue_22_12_a_cluster_with_tls_needs_no_word(parts, monkeypatch, tmp_pa
     monkeypatch.delenv("PAIRDP_DASK_PLAIN_TCP")
     monkeypatch.setenv("PYTHONPATH", str(HERE))
     security = distributed.Security.temporary()
-    options = {"protocol": "tls://", "security": security, "dashboard_address": "127.0.0.1:0", "local_directory": str(tmp_path)}
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, **options) as cluster:
-        with distributed.Client(cluster, security=security, set_as_default=False) as client:
-            with connect(client, parts, Sums()) as engine:
-                assert train(engine.ask, steps=3) == expected(parts, steps=3)
+    options = {"protocol": "tls://", "security": security, "local_directory": str(tmp_path)}
+    options |= {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster, security=security, set_as_default=False) as client,
+        connect(client, parts, Sums()) as engine,
+    ):
+        assert train(engine.ask, steps=3) == expected(parts, steps=3)
 
 
 def test_above_the_fan_in_workers_merge(address, parts, monkeypatch):

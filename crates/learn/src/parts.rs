@@ -7,7 +7,7 @@
 //!
 //! Requests and replies hold sums over private records. They stay inside, as the records do.
 //!
-//! What a run is private about is one table, so every reply says by a [`Fingerprint`] which rows it was computed from, and the
+//! What a run is private about is one table, so every reply says by a fingerprint which rows it was computed from, and the
 //! driver compares it with the first: a part that changed between two questions, or before a worker that died loaded it
 //! again, ends the run.
 
