@@ -17,6 +17,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescriptor;
+use std::collections::HashMap;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -356,17 +357,28 @@ impl Footer {
 
     /// What is read, in the order of the rules.
     fn columns<'a>(&self, rules: &'a Rules<'a>) -> Result<Vec<Column<'a>>, DataError> {
+        // Once for all: there may be a hundred thousand.
+        let mut leaves: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, leaf) in self.metadata.file_metadata().schema_descr().columns().iter().enumerate() {
+            if let Some(name) = leaf.path().parts().first() {
+                leaves.entry(name).or_default().push(at);
+            }
+        }
+        let of = |name: &str| leaves.get(name).map_or(&[][..], Vec::as_slice);
         let features = rules.encoding.columns().iter().zip(&rules.features);
-        let features = features.map(|(column, rule)| self.column(&column.name, Use::Feature(rule)));
-        let label = rules.label.iter().map(|rule| self.column(&rule.label.column, Use::Label(rule)));
+        let features =
+            features.map(|(column, rule)| self.column(&column.name, of(&column.name), Use::Feature(rule)));
+        let label = rules.label.iter().map(|rule| {
+            let name = &rule.label.column;
+            self.column(name, of(name), Use::Label(rule))
+        });
         features.chain(label).collect()
     }
 
-    fn column<'a>(&self, name: &'a str, usage: Use<'a>) -> Result<Column<'a>, DataError> {
+    fn column<'a>(&self, name: &'a str, leaves: &[usize], usage: Use<'a>) -> Result<Column<'a>, DataError> {
         let (path, column) = (self.path.clone(), name.to_owned());
         let schema = self.metadata.file_metadata().schema_descr();
-        let named = |leaf: &&Arc<ColumnDescriptor>| leaf.path().parts().first().is_some_and(|n| n == name);
-        let mut leaves = schema.columns().iter().enumerate().filter(|(_, leaf)| named(leaf));
+        let mut leaves = leaves.iter().map(|at| (*at, schema.column(*at)));
         let Some((leaf, descriptor)) = leaves.next() else {
             return Err(DataError::MissingColumn { path, column });
         };
@@ -376,7 +388,7 @@ impl Footer {
         if leaves.next().is_some() {
             return Err(DataError::DuplicateColumn { path, column });
         }
-        let Some((unsigned, decimals)) = meaning(descriptor) else {
+        let Some((unsigned, decimals)) = meaning(&descriptor) else {
             return Err(DataError::ColumnType { path, column });
         };
         let nullable = descriptor.max_def_level() > 0;

@@ -13,8 +13,8 @@ from .hold import FAN_IN, LOSSES, Hold, KernelLike, Reply, WorkerFailed, check_r
 # What says that every host which can reach the cluster is trusted.
 PLAIN = "PAIRDP_DASK_PLAIN_TCP"
 NO_TLS = (
-    "Dask runs the code of anyone who can reach its ports, so pairdp uses only clusters that ask for a certificate: set "
-    "up TLS on scheduler, workers and here, in Dask's configuration under distributed.comm.tls, or with a Client that "
+    "Dask runs the code of anyone who can reach its ports, so pairdp uses only clusters that ask for a certificate: "
+    "set up TLS on scheduler, workers and here, in Dask's configuration under distributed.comm.tls, or with a Client that "
     "has a distributed.Security. Where every host and user that can reach the cluster may see the records, say so with "
     f"{PLAIN}=trusted"
 )
