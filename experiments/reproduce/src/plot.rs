@@ -33,7 +33,7 @@ pub fn dots(experiment: &Experiment, cells: &[Cell]) -> String {
     );
     let height = TOP + ROW * lines.len() as f64 + 30.0;
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
+        "<!-- a plot of pairdp -->\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
          font-size=\"11\" role=\"img\">\n<title>{0}</title>\n<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"white\"/>\n\
          <text x=\"8\" y=\"18\" font-size=\"14\">{0}</text>\n",
         escape(experiment.title)

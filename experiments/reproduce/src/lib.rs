@@ -7,7 +7,9 @@
 mod bassily;
 pub mod ceiling;
 mod cells;
+pub mod files;
 mod kang;
+pub mod page;
 pub mod plot;
 pub mod sets;
 pub mod splits;
