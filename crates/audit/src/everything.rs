@@ -160,7 +160,7 @@ impl Target {
     /// How much of the claim two tables use up.
     fn reached(&self, attack: &Attack, grid: f64) -> Result<f64, AuditError> {
         Ok(match self.facts.mechanism {
-            Mechanism::Sampled(_) => {
+            Mechanism::Samples(_) => {
                 let direction = self.direction(attack)?;
                 let (first, second) =
                     (self.mixture(attack, 0, &direction)?, self.mixture(attack, 1, &direction)?);
@@ -176,7 +176,7 @@ impl Target {
         let law = plan.law();
         let counts = mechanism.stages().first().map_or(0.0, |stage| knots_apart(*stage, attack, law));
         let squared = match mechanism {
-            Mechanism::Sampled(_) => return Err(AuditError::Learn(LearnError::WrongQuery("samples"))),
+            Mechanism::Samples(_) => return Err(AuditError::Learn(LearnError::WrongQuery("samples"))),
             Mechanism::Gradients(gradients) => {
                 let release = gradients.release_at(Problem::norm(&attack.at))?;
                 let one = self.released_apart(attack, |curator| curator.noisy_gradient(&attack.at))?
@@ -193,7 +193,7 @@ impl Target {
                 }
                 one * one
             }
-            Mechanism::Online(online) => {
+            Mechanism::Arrivals(online) => {
                 let mut curators = self.curators(attack)?;
                 let mut sum = 0.0;
                 for _ in 0..online.steps() {
@@ -204,7 +204,7 @@ impl Target {
                 }
                 sum
             }
-            Mechanism::Output(output) => {
+            Mechanism::Results(output) => {
                 let (first, second) =
                     (self.facts.know(&attack.table(0))?, self.facts.know(&attack.table(1))?);
                 // A descent without a bound starts at 0.
@@ -237,7 +237,7 @@ impl Target {
     /// The δ at the claimed ε that a share of the claim amounts to.
     fn delta(&self, reached: f64) -> Result<f64, AuditError> {
         Ok(match (&self.facts.mechanism, self.facts.plan.law()) {
-            (Mechanism::Sampled(_), _) => reached * self.claim.delta.get(),
+            (Mechanism::Samples(_), _) => reached * self.claim.delta.get(),
             (_, Law::Gaussian) => gaussian_delta(self.claim.epsilon.get(), reached * self.claimed_ratio()?)
                 .map_err(LearnError::from)?,
             _ if reached <= 1.0 + ROUNDING => 0.0,

@@ -44,7 +44,7 @@ impl Likelihood {
             let scale = self.facts.scale(t, at)?;
             let (a, b) = (self.facts.answer(&self.first, t, at), self.facts.answer(&self.second, t, at));
             let ratio = match &self.facts.mechanism {
-                Mechanism::Sampled(_) if self.uniform => self.of_mixtures(answer, at, scale),
+                Mechanism::Samples(_) if self.uniform => self.of_mixtures(answer, at, scale),
                 _ => self.of_answers(answer, &a, &b, scale),
             };
             numbers[0] += ratio;

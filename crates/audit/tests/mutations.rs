@@ -145,7 +145,7 @@ fn normal(source: &mut Replay) -> f64 {
 fn samples_that_are_no_secret_are_caught_in_12000_runs() {
     let (problem, plan) = (ranking(1.0), plan(PlanKind::NoisySgd, 20));
     let audit = intact(problem, plan, claim());
-    let Mechanism::Sampled(sampled) = Mechanism::calibrate(problem, plan, N, 1, claim()).unwrap() else {
+    let Mechanism::Samples(sampled) = Mechanism::calibrate(problem, plan, N, 1, claim()).unwrap() else {
         unreachable!()
     };
     // The same pairs in every run: the replaced record is in four of them. By chance it would be in two on average, and in four

@@ -1,9 +1,10 @@
 //! Learning without privacy, to compare with. A baseline is a type of its own and never carries a certificate.
 
-pub use crate::algorithm::phase_result;
+pub use crate::release::walk::phase_result;
 
-use crate::algorithm::{Descent, Pace};
 use crate::parts::RowLayout;
+use crate::release::Pace;
+use crate::release::walk::Walk;
 use crate::{Average, BaselineModel, LearnError, Order, Plan, PlanKind, Predictor, Settings};
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_pairwise::{Objective, Problem, Records};
@@ -33,11 +34,11 @@ pub fn descend(
     let (n, steps) = (records.len(), plan.steps() as usize);
     let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
     let descent = match baseline {
-        Baseline::Gd => Descent::FullBatch,
-        Baseline::Sgd(order) if pointwise => Descent::Records(order.indices(n, steps)),
-        Baseline::Sgd(order) => Descent::Pairs(order.pairs(n, steps)),
+        Baseline::Gd => Walk::FullBatch,
+        Baseline::Sgd(order) if pointwise => Walk::Records(order.indices(n, steps)),
+        Baseline::Sgd(order) => Walk::Pairs(order.pairs(n, steps)),
         Baseline::SgdHistory(_) if pointwise => return Err(LearnError::NoHistory),
-        Baseline::SgdHistory(order) => Descent::History(order.indices(n, steps + 1)),
+        Baseline::SgdHistory(order) => Walk::History(order.indices(n, steps + 1)),
     };
     let pace = Pace::of(problem, plan);
     Ok(descent.run(&pace, records, &vec![0.0; problem.parameters(records.columns())]))

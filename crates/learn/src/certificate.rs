@@ -5,12 +5,11 @@
 
 pub use pairdp_certificate::{Certificate, Claim, GradientRelease, Released};
 
-use crate::mechanism::{Mechanism, Public};
-use crate::{Average, ModelError, Order, PlanKind, Shuffle};
-use pairdp_accountant::event::Sampling;
+use crate::release::{Mechanism, Public};
+use crate::{ModelError, Order, PlanKind, Shuffle};
 use pairdp_certificate as plain;
 use pairdp_pairwise::{
-    Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm, kernel,
+    Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
 };
 
 /// The certificate of a mechanism whose releases have been made; `gradients` lists those of [`Mechanism::Gradients`].
@@ -29,62 +28,17 @@ pub(crate) fn describe(mechanism: &Mechanism, gradients: Vec<GradientRelease>) -
         },
         records,
         features,
-        parameters: mechanism.coordinates(),
+        parameters: mechanism.family().coordinates(),
         problem: problem(rests_on),
         score_bound: score_bound.is_finite().then_some(score_bound),
         algorithm: algorithm(plan.algorithm()),
         noise: plan.law().name().into(),
-        lattice_bits: mechanism.lattice_bits(),
+        lattice_bits: mechanism.family().lattice_bits(),
         sampler_delta: common.sampler_delta,
         ranges: None,
         public_ranges: None,
         stages: mechanism.stages(),
-        released: released(mechanism, gradients),
-    }
-}
-
-fn released(mechanism: &Mechanism, releases: Vec<GradientRelease>) -> Released {
-    let Public { problem, plan, .. } = mechanism.common().public;
-    let kernel = || kernel::name(problem).to_owned();
-    let order = order(plan.order());
-    match mechanism {
-        Mechanism::Gradients(m) => {
-            Released::Gradients { steps: m.steps(), kernel: kernel(), ratio: m.ratio(), releases }
-        }
-        Mechanism::Sampled(m) => Released::SampledGradients {
-            steps: m.steps(),
-            sampling: sampling(m.sampling()),
-            sensitivity: m.sensitivity(),
-            gradient_error: m.gradient_error(),
-            noise_multiplier: m.noise_multiplier(),
-            sigma: m.sigma(),
-        },
-        Mechanism::Online(m) => Released::Online {
-            steps: m.steps(),
-            order,
-            sensitivity: m.sensitivity(),
-            gradient_error: m.gradient_error(),
-            ratio: m.ratio(),
-            sigma: m.sigma(),
-        },
-        Mechanism::Output(m) => Released::Output {
-            order: plan.algorithm().has_order().then_some(order),
-            average: match plan.average() {
-                Average::Last => plain::Average::Last,
-                Average::SecondHalf => plain::Average::SecondHalf,
-                Average::All => plain::Average::All,
-            },
-            kernel: matches!(plan.algorithm(), PlanKind::OutputGd | PlanKind::PhasedGd).then(kernel),
-            ratio: m.ratio(),
-            phases: m.phases().to_vec(),
-        },
-        Mechanism::Moments(m) => Released::Moments {
-            weights: plain::Weights { mean: m.weights().mean, second: m.weights().second },
-            sensitivity: m.sensitivity(),
-            error: m.error(),
-            ratio: m.ratio(),
-            sigma: m.sigma(),
-        },
+        released: mechanism.family().released(gradients),
     }
 }
 
@@ -103,26 +57,13 @@ fn algorithm(kind: PlanKind) -> plain::Algorithm {
     }
 }
 
-fn order(Order { shuffle, seed }: Order) -> plain::Order {
+pub(crate) fn order(Order { shuffle, seed }: Order) -> plain::Order {
     let shuffle = match shuffle {
         Shuffle::WithReplacement => plain::Shuffle::WithReplacement,
         Shuffle::FixedPermutation => plain::Shuffle::FixedPermutation,
         Shuffle::Reshuffled => plain::Shuffle::Reshuffled,
     };
     plain::Order { shuffle, seed }
-}
-
-fn sampling(sampling: Sampling) -> plain::Sampling {
-    match sampling {
-        Sampling::FixedSize { batch, records } => plain::Sampling::FixedSize { batch, records },
-        Sampling::OneIndex { records } => plain::Sampling::OneIndex { records },
-        Sampling::PoissonPairs { records, expected_pairs } => {
-            plain::Sampling::PoissonPairs { records, expected_pairs }
-        }
-        Sampling::None | Sampling::PoissonRecords { .. } => {
-            unreachable!("no mechanism samples so")
-        }
-    }
 }
 
 fn problem(problem: Problem) -> plain::Problem {

@@ -13,8 +13,8 @@
 //! The store replaces a checkpoint as a whole or not at all, and nobody reads the memory of the process. Whoever decides when
 //! to kill a run must not see what it has not yet stored.
 
-use crate::algorithm::Iterates;
 use crate::certificate::{GradientRelease, describe};
+use crate::release::Iterates;
 use crate::representation::Representation;
 use crate::{Certificate, Curator, LearnError, Mechanism, Plan};
 use pairdp_noise::Source;

@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::mechanism::plain_event;
+use crate::release::event::plain as plain_event;
 use crate::{Law, LearnError, Predictor, Task};
 use pairdp_accountant::Price;
 use pairdp_accountant::event::Adjacency;

@@ -4,12 +4,25 @@
 //! [`TrainingSpec`], which is calibrated once and then only read: a ledger is charged its [`price`](TrainingSpec::price), plans and
 //! reports print it, and [`PaidRun::train`](crate::PaidRun::train) carries it out.
 
-use crate::literal::{AsPrinted, as_printed};
-use crate::mechanism::Public;
+mod auto;
+mod explain;
+pub(crate) mod order;
+mod paper_noise;
+mod plan;
+mod settings;
+mod suggested;
+
+pub(crate) use auto::clarity;
+pub use explain::{Explained, explain};
+pub use order::{Order, Shuffle};
+pub use paper_noise::{AsPrinted, Paper, as_printed};
+pub use plan::{Average, Plan, PlanKind};
+pub use settings::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Settings};
+
 use crate::parts::RowLayout;
+use crate::release::{Public, packing};
 use crate::representation::{self, Map};
-use crate::settings::{Calibration, auto};
-use crate::{Law, LearnError, Mechanism, Order, Plan, PlanKind, Settings, Task};
+use crate::{Law, LearnError, Mechanism, Task};
 use pairdp_accountant::Price;
 use pairdp_certificate::KnotPlan;
 use pairdp_data::{Encoding, Label};
@@ -159,7 +172,7 @@ impl Settings {
             // Whose ratios compose with those of a first release.
             None if self.by_ranks() => suggested.law(),
             None if algorithm == PlanKind::NoisyGd => {
-                Law::quietest(budget, f64::from(steps), crate::packing::coordinates(problem, columns))?
+                Law::quietest(budget, f64::from(steps), packing::coordinates(problem, columns))?
             }
             None => suggested.law(),
         };

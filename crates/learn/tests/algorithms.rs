@@ -215,7 +215,7 @@ fn coupled_share(algorithm: PlanKind, objective: Objective, case: usize, random:
     let order = Order { shuffle, seed: random.next_word() };
     let plan = plan(algorithm, rate, n, 1 + u32::try_from(case % 4).unwrap()).with_order(order);
     let budget = Budget::new(1.0, 1e-5).unwrap();
-    let Mechanism::Output(output) = Mechanism::calibrate(problem, plan, n, D, budget).ok()? else {
+    let Mechanism::Results(output) = Mechanism::calibrate(problem, plan, n, D, budget).ok()? else {
         panic!("not an output mechanism");
     };
     let phase = output.phases()[case % output.phases().len()];

@@ -133,7 +133,7 @@ fn issue_18_02_public_labels_spare_no_noise_for_uniform_pairs() {
     let plan = Plan::new(PlanKind::NoisySgd, 1, 1.0, Average::Last).unwrap();
     let sigma =
         |labels| match Mechanism::calibrate(problem.with_labels(labels), plan, 1000, 1, budget()).unwrap() {
-            Mechanism::Sampled(sampled) => (sampled.sensitivity(), sampled.sigma()),
+            Mechanism::Samples(sampled) => (sampled.sensitivity(), sampled.sigma()),
             other => panic!("{other:?}"),
         };
     assert_eq!(sigma(Labels::Public), sigma(Labels::Private));

@@ -55,7 +55,7 @@ fn history_noise_is_six_times_smaller_than_equation_5() {
             let plan = Plan::new(PlanKind::OutputSgd, steps, rate, Average::All)
                 .unwrap()
                 .with_order(Order { shuffle, seed: 1 });
-            let Mechanism::Output(output) = Mechanism::calibrate(problem, plan, n, 10, budget()).unwrap()
+            let Mechanism::Results(output) = Mechanism::calibrate(problem, plan, n, 10, budget()).unwrap()
             else {
                 panic!("not an output");
             };

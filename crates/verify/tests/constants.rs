@@ -160,7 +160,7 @@ fn the_most_pairs_that_are_kept_are_found_again() {
     {
         let plan = Plan::new(PlanKind::NoisySgd, 500, 1.0, Average::Last).unwrap();
         let plan = plan.with_expected_pairs(expected).unwrap();
-        let Mechanism::Sampled(sampled) = Mechanism::calibrate(problem, plan, records, 1, budget).unwrap()
+        let Mechanism::Samples(sampled) = Mechanism::calibrate(problem, plan, records, 1, budget).unwrap()
         else {
             panic!("another mechanism")
         };

@@ -117,7 +117,7 @@ fn issue_18_02_uniform_pairs_with_public_labels_have_the_delta_that_is_claimed()
     let (epsilon, delta) = (3.0, 1e-15);
     let plan = Plan::new(PlanKind::NoisySgd, 1, 1.0, Average::Last).unwrap();
     let budget = Budget::new(epsilon, delta).unwrap();
-    let Mechanism::Sampled(sampled) = Mechanism::calibrate(problem, plan, 1000, 1, budget).unwrap() else {
+    let Mechanism::Samples(sampled) = Mechanism::calibrate(problem, plan, 1000, 1, budget).unwrap() else {
         panic!("samples")
     };
     let delta_at = |sigma: f64, share: f64| {
@@ -174,7 +174,7 @@ fn issue_18_02_a_hundred_steps_have_the_delta_that_is_claimed() {
     let (epsilon, delta) = (1.0, 1e-6);
     let plan = Plan::new(PlanKind::NoisySgd, 100, 1.0, Average::Last).unwrap();
     let budget = Budget::new(epsilon, delta).unwrap();
-    let Mechanism::Sampled(sampled) = Mechanism::calibrate(problem, plan, 1000, 1, budget).unwrap() else {
+    let Mechanism::Samples(sampled) = Mechanism::calibrate(problem, plan, 1000, 1, budget).unwrap() else {
         panic!("samples")
     };
     let delta_at = |sigma: f64, share: f64| {

@@ -1,0 +1,53 @@
+//! What the accountant, a certificate and people are told of results of descents.
+
+use super::Results;
+use super::path;
+use crate::release::event::plain;
+use crate::release::{Common, Family, Public};
+use crate::{Average, LearnError, PlanKind, certificate};
+use pairdp_accountant::event::Event;
+use pairdp_certificate::{self as certified, GradientRelease, Released};
+use pairdp_pairwise::kernel;
+use pairdp_units::directed::smaller;
+
+impl Family for Results {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn lattice_bits(&self) -> u32 {
+        self.lattice_bits
+    }
+
+    fn releases(&self) -> u32 {
+        u32::try_from(self.phases.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Phases are about disjoint parts: one ratio covers all.
+    fn event(&self) -> Result<Event, LearnError> {
+        let Public { problem, plan, .. } = self.common.public;
+        plain(problem.adjacency(), plan.law(), self.ratio, 1)
+    }
+
+    fn first_release(&self) -> Result<(f64, f64), LearnError> {
+        let problem = self.common.public.problem;
+        let (bound, first) = (problem.constants().gradient_bound, &self.phases[0]);
+        Ok((first.sigma, smaller(problem.domain().radius(), path::travel(problem, bound, first))))
+    }
+
+    fn released(&self, _: Vec<GradientRelease>) -> Released {
+        let Public { problem, plan, .. } = self.common.public;
+        let full_batch = matches!(plan.algorithm(), PlanKind::OutputGd | PlanKind::PhasedGd);
+        Released::Output {
+            order: plan.algorithm().has_order().then(|| certificate::order(plan.order())),
+            average: match plan.average() {
+                Average::Last => certified::Average::Last,
+                Average::SecondHalf => certified::Average::SecondHalf,
+                Average::All => certified::Average::All,
+            },
+            kernel: full_batch.then(|| kernel::name(problem).to_owned()),
+            ratio: self.ratio,
+            phases: self.phases.clone(),
+        }
+    }
+}
