@@ -1,6 +1,6 @@
 //! What a mechanism would answer without noise, computed by the auditor from tables of his own.
 
-use crate::neighbours::Neighbours;
+use crate::table_pair::TablePair;
 use crate::{AuditError, Table};
 use pairdp_learn::baseline::phase_result;
 use pairdp_learn::{Mechanism, Plan};
@@ -118,7 +118,7 @@ impl Facts {
 
     /// How far apart the two tables are in all releases together, in units of the noise, along the path that the first table's
     /// answers take without noise.
-    pub(crate) fn separation(&self, neighbours: &Neighbours) -> Result<f64, AuditError> {
+    pub(crate) fn separation(&self, neighbours: &TablePair) -> Result<f64, AuditError> {
         let (first, second) = (self.know(&neighbours.first)?, self.know(&neighbours.second)?);
         let mut at = vec![0.0; self.problem.parameters(neighbours.first.columns)];
         let mut sum = 0.0;

@@ -35,12 +35,12 @@ pub use error::LearnError;
 pub use evaluation::{Estimate, Evaluation, Measured};
 pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
 pub use release::{
-    Arrivals, Curator, Exchange, Gradients, Law, Loudness, Mechanism, Moments, Phase, Results, Samples,
-    certified_event, run,
+    Arrivals, Curator, Exchange, Gradients, Mechanism, Moments, NoiseKind, NoiseToSignal, Phase, Results,
+    Samples, certified_event, run,
 };
 pub use representation::Representation;
 pub use spec::{
-    AsPrinted, Average, Calibration, DomainKind, Explained, LossKind, Order, Paper, Plan, PlanKind,
+    Algorithm, AsPrinted, Average, Calibration, DomainKind, Explained, LossKind, Order, Paper, Plan,
     RepresentationKind, Risk, Settings, Shuffle, TrainingSpec, as_printed, explain,
 };
 pub use train::{PaidRun, Rows, Training};

@@ -23,16 +23,16 @@ pub use arrivals::Arrivals;
 pub use curator::{Curator, Exchange};
 pub use event::certified_event;
 pub use gradients::Gradients;
-pub(crate) use iterates::{Iterates, Pace};
+pub(crate) use iterates::{Descent, Iterates};
 pub use moments::Moments;
-pub use noise_kind::Law;
-pub use noise_to_signal::Loudness;
+pub use noise_kind::NoiseKind;
+pub use noise_to_signal::NoiseToSignal;
 pub use pairdp_certificate::Phase;
 pub use results::Results;
 pub use samples::Samples;
 pub(crate) use samples::sampled_event;
 
-use crate::{Checkpointer, LearnError, Plan, PlanKind};
+use crate::{Algorithm, Checkpointer, LearnError, Plan};
 use pairdp_accountant::event::Event;
 use pairdp_certificate::{GradientRelease, Released, Stage};
 use pairdp_noise::{Source, delta_share};
@@ -71,7 +71,7 @@ impl Mechanism {
             return Err(LearnError::NeedsPairs(plan.algorithm()));
         }
         let records = problem.size(records);
-        let whole_table = matches!(plan.algorithm(), PlanKind::NoisyGd | PlanKind::Moments);
+        let whole_table = matches!(plan.algorithm(), Algorithm::NoisyGd | Algorithm::Moments);
         if problem.neighbours() != Neighbours::ReplaceOne {
             if !whole_table {
                 return Err(LearnError::SecretSize(plan.algorithm().name()));
@@ -87,12 +87,12 @@ impl Mechanism {
         if plan.representation().is_some() && !whole_table {
             return Err(LearnError::NoProof("a representation under this algorithm"));
         }
-        let public = Public { problem, plan, records, features, budget };
+        let public = PublicFacts { problem, plan, records, features, budget };
         Ok(match plan.algorithm() {
-            PlanKind::NoisyGd => Self::Gradients(Gradients::calibrate(public)?),
-            PlanKind::NoisySgd => Self::Samples(Samples::calibrate(public)?),
-            PlanKind::OnlinePair => Self::Arrivals(Arrivals::calibrate(public)?),
-            PlanKind::Moments => Self::Moments(Moments::calibrate(public)?),
+            Algorithm::NoisyGd => Self::Gradients(Gradients::calibrate(public)?),
+            Algorithm::NoisySgd => Self::Samples(Samples::calibrate(public)?),
+            Algorithm::OnlinePair => Self::Arrivals(Arrivals::calibrate(public)?),
+            Algorithm::Moments => Self::Moments(Moments::calibrate(public)?),
             _ => Self::Results(Results::calibrate(public)?),
         })
     }
@@ -129,12 +129,12 @@ pub fn run<S: Source>(
     checkpointer: &mut Checkpointer<'_>,
 ) -> Result<Vec<f64>, LearnError> {
     let mechanism = curator.mechanism().clone();
-    let Public { problem, plan, .. } = mechanism.common().public;
-    let pace = Pace::of(problem, plan);
+    let PublicFacts { problem, plan, .. } = mechanism.common().public;
+    let descent = Descent::of(problem, plan);
     match &mechanism {
-        Mechanism::Gradients(_) => gradients::noisy_gd(curator, &pace, checkpointer),
-        Mechanism::Samples(_) => samples::noisy_sgd(curator, &pace, checkpointer),
-        Mechanism::Arrivals(_) => arrivals::online_pair(curator, &pace, checkpointer),
+        Mechanism::Gradients(_) => gradients::noisy_gd(curator, &descent, checkpointer),
+        Mechanism::Samples(_) => samples::noisy_sgd(curator, &descent, checkpointer),
+        Mechanism::Arrivals(_) => arrivals::online_pair(curator, &descent, checkpointer),
         Mechanism::Results(results) => results::phases(curator, results.releases(), checkpointer),
         Mechanism::Moments(moments) => moments::solve(curator, moments),
     }
@@ -170,7 +170,7 @@ pub(crate) trait Family {
 
 /// Everything that a calibration may look at.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Public {
+pub(crate) struct PublicFacts {
     pub(crate) problem: Problem,
     pub(crate) plan: Plan,
     pub(crate) records: usize,
@@ -178,7 +178,7 @@ pub(crate) struct Public {
     pub(crate) budget: Budget,
 }
 
-impl Public {
+impl PublicFacts {
     /// How far one record can move the exact gradient at parameters of a norm.
     pub(crate) fn gradient_sensitivity(&self, norm: f64) -> Result<f64, LearnError> {
         Ok(self.problem.gradient_sensitivity(norm, self.records)?.get())
@@ -203,7 +203,7 @@ impl Public {
 /// Public facts of every mechanism.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Common {
-    pub(crate) public: Public,
+    pub(crate) public: PublicFacts,
     /// The part of δ set aside for the samplers.
     pub(crate) sampler_delta: f64,
     /// What is released before training.
@@ -217,17 +217,17 @@ impl Common {
     }
 
     /// Sets aside what approximate samples cost, and returns what is left for the data.
-    fn new(public: Public, samples: f64) -> Result<(Self, Budget), LearnError> {
-        let Public { problem, plan, records, budget, .. } = public;
+    fn new(public: PublicFacts, samples: f64) -> Result<(Self, Budget), LearnError> {
+        let PublicFacts { problem, plan, records, budget, .. } = public;
         problem.gradient_sensitivity(0.0, records)?;
         plan.law().check(budget)?;
         let before = plan.representation().map_or(0.0, |knots| plan.law().samples(knots.coordinates));
         let sampler_delta = delta_share(budget.epsilon.get(), samples + before);
         let left = down_by(budget.delta.get() - sampler_delta, 1.0);
         let delta =
-            if plan.law() == Law::Laplace && sampler_delta <= 0.0 { budget.delta.get() } else { left };
+            if plan.law() == NoiseKind::Laplace && sampler_delta <= 0.0 { budget.delta.get() } else { left };
         let delta = Delta::new(delta).map_err(|_| LearnError::DeltaTooSmall(budget))?;
-        if delta == Delta::PURE && plan.law() != Law::Laplace {
+        if delta == Delta::PURE && plan.law() != NoiseKind::Laplace {
             return Err(LearnError::DeltaTooSmall(budget));
         }
         let for_data = Budget { epsilon: budget.epsilon, delta };

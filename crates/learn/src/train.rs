@@ -7,10 +7,10 @@
 //! ```
 
 use crate::parts::{CountedParts, RowLayout};
-use crate::release::Public;
+use crate::release::PublicFacts;
 use crate::representation::{self, Map, Representation};
 use crate::{
-    Checkpointer, Curator, LearnError, PlanKind, Predictor, PrivateModel, Settings, Task, TrainingSpec,
+    Algorithm, Checkpointer, Curator, LearnError, Predictor, PrivateModel, Settings, Task, TrainingSpec,
 };
 use pairdp_accountant::{Payer, Unbooked};
 use pairdp_certificate::Stage;
@@ -159,10 +159,10 @@ impl PaidRun {
         let Self { spec, rows, run } = self;
         let (curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
         let (mut parameters, certificate) = curator.certified(checkpointer)?;
-        let Public { plan, features, .. } = spec.mechanism.common().public;
+        let PublicFacts { plan, features, .. } = spec.mechanism.common().public;
         let TrainingSpec { task, encoding, label, layout, because, as_printed, .. } = spec;
         let RowLayout { problem, feature_bound, constant } = layout;
-        if constant == 0.0 && plan.algorithm() == PlanKind::Moments {
+        if constant == 0.0 && plan.algorithm() == Algorithm::Moments {
             // Without an intercept the one that was solved for is left out.
             parameters.truncate(features);
         }
@@ -192,7 +192,7 @@ impl TrainingSpec {
             };
             return Ok((curator, None));
         };
-        let Public { plan, records, .. } = mechanism.common().public;
+        let PublicFacts { plan, records, .. } = mechanism.common().public;
         let columns = representation::layout(&self.encoding);
         let mut rows = rows;
         // What an interrupted run released is not released again.

@@ -94,7 +94,7 @@ fn table(rows: &[Explained]) -> String {
 }
 
 fn standing(row: &Explained) -> String {
-    use pairdp_stability::printed::Standing;
+    use pairdp_stability::paper_noise::Standing;
     let Some(paper) = row.paper else { return String::new() };
     match row.standing {
         Some(Standing::Holds) | None => paper.name().to_owned(),

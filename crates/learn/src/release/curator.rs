@@ -1,10 +1,10 @@
 //! The one type that holds private records.
 
 use super::samples::query::Ahead;
-use super::{Law, Mechanism, Public, packing};
+use super::{Mechanism, NoiseKind, PublicFacts, packing};
 use crate::certificate::{Certificate, GradientRelease, Released, describe};
 use crate::parts::Parts;
-use crate::{Checkpointer, LearnError, PlanKind};
+use crate::{Algorithm, Checkpointer, LearnError};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::{Constants, Neighbours, Objective, Problem, Records};
@@ -54,7 +54,7 @@ impl<S: Source> Curator<S> {
     /// [`LearnError::WrongTable`] when the mechanism is for another size, [`LearnError::FeatureBound`] when the records
     /// were clipped to a larger norm than its noise covers.
     pub fn open(records: Records, mechanism: Mechanism, source: S) -> Result<Self, LearnError> {
-        let Public { problem, plan, records: n, .. } = mechanism.common().public;
+        let PublicFacts { problem, plan, records: n, .. } = mechanism.common().public;
         // Tables of secret size end at the cap.
         let secret_size = problem.neighbours() != Neighbours::ReplaceOne;
         let records = if secret_size && records.len() > n {
@@ -76,9 +76,9 @@ impl<S: Source> Curator<S> {
     /// # Errors
     /// As [`Curator::open`]; [`LearnError::OnePlace`] for what cannot be asked of parts.
     pub(crate) fn open_parts(parts: Parts, mechanism: Mechanism, source: S) -> Result<Self, LearnError> {
-        let Public { problem, plan, .. } = mechanism.common().public;
+        let PublicFacts { problem, plan, .. } = mechanism.common().public;
         match plan.algorithm() {
-            PlanKind::NoisyGd | PlanKind::OutputGd | PlanKind::PhasedGd | PlanKind::Moments => {}
+            Algorithm::NoisyGd | Algorithm::OutputGd | Algorithm::PhasedGd | Algorithm::Moments => {}
             other => return Err(LearnError::OnePlace(other.name())),
         }
         if problem.neighbours() != Neighbours::ReplaceOne {
@@ -134,7 +134,7 @@ impl<S: Source> Curator<S> {
         }
     }
 
-    pub(super) fn public(&self) -> Public {
+    pub(super) fn public(&self) -> PublicFacts {
         self.mechanism.common().public
     }
 
@@ -159,14 +159,14 @@ impl<S: Source> Curator<S> {
     }
 
     pub(super) fn release(&self, lattice: &Lattice, query: Vec<f64>, noise: &[i64]) -> Vec<f64> {
-        let Public { problem, features, .. } = self.public();
+        let PublicFacts { problem, features, .. } = self.public();
         let mut packed = packing::pack(problem, features, query);
         lattice.release_in_place(&mut packed, noise);
         packing::unpack(problem, features, packed)
     }
 
     /// The law of the noise, and coordinates of a release.
-    pub(crate) fn noise(&self) -> (Law, usize) {
+    pub(crate) fn noise(&self) -> (NoiseKind, usize) {
         (self.public().plan.law(), self.mechanism.family().coordinates())
     }
 
@@ -241,7 +241,8 @@ fn check_table(
     found_features: usize,
     bound: f64,
 ) -> Result<(), LearnError> {
-    let Public { problem, records: expected, features: expected_features, .. } = mechanism.common().public;
+    let PublicFacts { problem, records: expected, features: expected_features, .. } =
+        mechanism.common().public;
     if (size_matters && found != expected) || found_features != expected_features {
         return Err(LearnError::WrongTable { expected, expected_features, found, found_features });
     }

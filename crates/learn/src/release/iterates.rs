@@ -1,5 +1,6 @@
 //! What all descents share: the step, and which iterates are kept.
 
+use crate::spec::kept;
 use crate::{Average, Plan};
 use pairdp_pairwise::Problem;
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ pub(crate) struct Iterates {
 
 /// A descent's public numbers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct Descent {
     pub(crate) problem: Problem,
     pub(crate) steps: u32,
     pub(crate) step_size: f64,
@@ -27,7 +28,7 @@ pub(crate) struct Pace {
     pub(crate) momentum: f64,
 }
 
-impl Pace {
+impl Descent {
     /// A plan's.
     pub(crate) fn of(problem: Problem, plan: Plan) -> Self {
         let (steps, step_size) = (plan.steps(), plan.step_size());
@@ -52,8 +53,8 @@ impl Iterates {
     }
 
     /// w ← Π(w − η(gradient + λw)); with momentum β, w ← Π(w − η(1 − β)v) after v ← βv + gradient + λw.
-    pub(crate) fn step(&mut self, pace: &Pace, gradient: &[f64]) {
-        let (rate, ridge, beta) = (pace.step_size, pace.problem.ridge(), pace.momentum);
+    pub(crate) fn step(&mut self, descent: &Descent, gradient: &[f64]) {
+        let (rate, ridge, beta) = (descent.step_size, descent.problem.ridge(), descent.momentum);
         if beta > 0.0 {
             self.velocity.resize(gradient.len(), 0.0);
             let velocity = self.velocity.iter_mut().zip(gradient).zip(&mut self.current);
@@ -66,9 +67,9 @@ impl Iterates {
                 *value -= rate * (slope + ridge * *value);
             }
         }
-        pace.problem.domain().project(&mut self.current);
+        descent.problem.domain().project(&mut self.current);
         self.taken += 1;
-        if self.taken + pace.average.kept(pace.steps) > pace.steps {
+        if self.taken + kept(descent.average, descent.steps) > descent.steps {
             self.sum.iter_mut().zip(&self.current).for_each(|(sum, value)| *sum += value);
         }
     }
@@ -91,10 +92,10 @@ impl Iterates {
     }
 
     /// The mean of the iterates that count.
-    pub(crate) fn finish(self, pace: &Pace) -> Vec<f64> {
-        let kept = f64::from(pace.average.kept(pace.steps));
+    pub(crate) fn finish(self, descent: &Descent) -> Vec<f64> {
+        let kept = f64::from(kept(descent.average, descent.steps));
         let mut mean: Vec<f64> = self.sum.into_iter().map(|sum| sum / kept).collect();
-        pace.problem.domain().project(&mut mean);
+        descent.problem.domain().project(&mut mean);
         mean
     }
 }

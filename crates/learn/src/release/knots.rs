@@ -3,8 +3,8 @@
 //! The release has its part of the budget and a noise that is fixed before any record is read. What follows from it is a public map
 //! of single rows into the unit ball, so that training has the same sensitivity whatever was released.
 
-use super::Public;
-use crate::{Law, LearnError};
+use super::PublicFacts;
+use crate::{LearnError, NoiseKind};
 use pairdp_certificate::{KnotPlan, Stage, StageNoise};
 use pairdp_noise::lattice;
 use pairdp_pairwise::{Neighbours, knots};
@@ -15,10 +15,10 @@ use pairdp_units::directed::{down_by, up_by};
 ///
 /// # Guarantee
 /// This release and what training releases satisfy the budget together: `proofs/representation.md`.
-pub(super) fn calibrate(public: &Public, for_data: Budget) -> Result<Option<Stage>, LearnError> {
+pub(super) fn calibrate(public: &PublicFacts, for_data: Budget) -> Result<Option<Stage>, LearnError> {
     let Some(plan) = public.plan.representation() else { return Ok(None) };
     let law = public.plan.law();
-    if law == Law::Euclidean {
+    if law == NoiseKind::Euclidean {
         return Err(LearnError::NoProof("a representation with Euclidean noise"));
     }
     let KnotPlan { share, numbers, categories, coordinates } = plan;
@@ -26,8 +26,8 @@ pub(super) fn calibrate(public: &Public, for_data: Budget) -> Result<Option<Stag
     let counts_records = public.problem.neighbours() != Neighbours::ReplaceOne;
     // In the norm of the law.
     let sensitivity = match law {
-        Law::Laplace => knots::sensitivity_l1(numbers, categories),
-        Law::Gaussian | Law::Euclidean => knots::sensitivity(numbers, categories),
+        NoiseKind::Laplace => knots::sensitivity_l1(numbers, categories),
+        NoiseKind::Gaussian | NoiseKind::Euclidean => knots::sensitivity(numbers, categories),
     };
     let error = knots::error_bound(public.records, coordinates);
     let distance = up_by(sensitivity + 2.0 * law.reach(coordinates) * error, 2.0);

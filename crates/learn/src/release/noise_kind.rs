@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// Which noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Law {
+pub enum NoiseKind {
     /// Gaussian: needs δ > 0. Ratios compose by their squares.
     #[default]
     Gaussian,
@@ -26,7 +26,7 @@ pub enum Law {
     Euclidean,
 }
 
-impl Law {
+impl NoiseKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Gaussian, Self::Laplace, Self::Euclidean];
 
@@ -145,17 +145,17 @@ mod tests {
     #[test]
     fn the_quietest_law_is_chosen_by_size() {
         let budget = Budget::new(1.0, 1e-6).unwrap();
-        assert_eq!(Law::quietest(budget, 1.0, 16).unwrap(), Law::Euclidean);
-        assert_eq!(Law::quietest(budget, 1.0, 17).unwrap(), Law::Gaussian);
-        assert_eq!(Law::quietest(budget, 100.0, 16).unwrap(), Law::Gaussian);
+        assert_eq!(NoiseKind::quietest(budget, 1.0, 16).unwrap(), NoiseKind::Euclidean);
+        assert_eq!(NoiseKind::quietest(budget, 1.0, 17).unwrap(), NoiseKind::Gaussian);
+        assert_eq!(NoiseKind::quietest(budget, 100.0, 16).unwrap(), NoiseKind::Gaussian);
         let pure = Budget::new(1.0, 0.0).unwrap();
-        assert_eq!(Law::quietest(pure, 1.0, 50).unwrap(), Law::Laplace);
+        assert_eq!(NoiseKind::quietest(pure, 1.0, 50).unwrap(), NoiseKind::Laplace);
     }
 
     #[test]
     fn only_laplace_gives_pure_privacy() {
         let pure = Budget::new(1.0, 0.0).unwrap();
-        assert!(Law::Laplace.check(pure).is_ok());
-        assert!(Law::Gaussian.check(pure).is_err() && Law::Euclidean.check(pure).is_err());
+        assert!(NoiseKind::Laplace.check(pure).is_ok());
+        assert!(NoiseKind::Gaussian.check(pure).is_err() && NoiseKind::Euclidean.check(pure).is_err());
     }
 }

@@ -5,7 +5,7 @@ use crate::LearnError;
 
 /// The first release of a run: its noise beside what it can release at most, both as lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Loudness {
+pub struct NoiseToSignal {
     /// Scale of the noise.
     pub sigma: f64,
     /// Root mean square length of the noise.
@@ -19,9 +19,9 @@ impl Mechanism {
     ///
     /// # Errors
     /// As calibration; only public facts decide.
-    pub fn loudness(&self) -> Result<Loudness, LearnError> {
+    pub fn noise_to_signal(&self) -> Result<NoiseToSignal, LearnError> {
         let (family, law) = (self.family(), self.common().public.plan.law());
         let (sigma, signal) = family.first_release()?;
-        Ok(Loudness { sigma, noise: sigma * law.spread(family.coordinates()), signal })
+        Ok(NoiseToSignal { sigma, noise: sigma * law.spread(family.coordinates()), signal })
     }
 }

@@ -1,7 +1,7 @@
 //! Descents without noise. What they return is private data.
 
-use super::{Iterates, Pace, Phase};
-use crate::{Order, Plan, PlanKind};
+use super::{Descent, Iterates, Phase};
+use crate::{Algorithm, Order, Plan};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Constants, Objective, Problem, RankingForm, Records};
 
@@ -19,22 +19,22 @@ pub(crate) enum Walk {
 
 impl Walk {
     /// The descent of an algorithm over a whole part of n records.
-    pub(crate) fn of(algorithm: PlanKind, problem: Problem, order: Order, n: usize, steps: u32) -> Self {
+    pub(crate) fn of(algorithm: Algorithm, problem: Problem, order: Order, n: usize, steps: u32) -> Self {
         let steps = steps as usize;
         let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
         match algorithm {
-            PlanKind::OutputSgd if pointwise => Self::Records(order.indices(n, steps)),
-            PlanKind::OutputSgd => Self::History(order.indices(n, steps + 1)),
-            PlanKind::OfflinePair => Self::History(order.permutation(n)),
-            PlanKind::MatchingSgd => Self::Pairs(order.pairs(n, steps)),
-            PlanKind::LocalizedSgd => Self::Pairs((1..).zip(0..).take(steps).collect()),
+            Algorithm::OutputSgd if pointwise => Self::Records(order.indices(n, steps)),
+            Algorithm::OutputSgd => Self::History(order.indices(n, steps + 1)),
+            Algorithm::OfflinePair => Self::History(order.permutation(n)),
+            Algorithm::MatchingSgd => Self::Pairs(order.pairs(n, steps)),
+            Algorithm::LocalizedSgd => Self::Pairs((1..).zip(0..).take(steps).collect()),
             _ => Self::FullBatch,
         }
     }
 
     /// Runs it from given parameters.
-    pub(crate) fn run(&self, pace: &Pace, records: &Records, start: &[f64]) -> Vec<f64> {
-        let problem = pace.problem;
+    pub(crate) fn run(&self, descent: &Descent, records: &Records, start: &[f64]) -> Vec<f64> {
+        let problem = descent.problem;
         let constants = problem.constants();
         let mut t = 0;
         let gradient = |w: &[f64]| {
@@ -56,35 +56,41 @@ impl Walk {
             t += 1;
             Ok::<_, std::convert::Infallible>(gradient)
         };
-        let Ok(result) = descend(pace, start, gradient);
+        let Ok(result) = descend(descent, start, gradient);
         result
     }
 }
 
 /// w ← Π(w − η·(gradient + λw)), so many times, without noise.
 pub(crate) fn descend<X>(
-    pace: &Pace,
+    descent: &Descent,
     start: &[f64],
     mut gradient: impl FnMut(&[f64]) -> Result<Vec<f64>, X>,
 ) -> Result<Vec<f64>, X> {
     let mut iterates = Iterates::from(start);
-    for _ in 0..pace.steps {
+    for _ in 0..descent.steps {
         let slope = gradient(iterates.current())?;
-        iterates.step(pace, &slope);
+        iterates.step(descent, &slope);
     }
-    Ok(iterates.finish(pace))
+    Ok(iterates.finish(descent))
 }
 
 /// The public numbers of a phase.
-pub(crate) fn phase_pace(problem: Problem, plan: Plan, phase: &Phase) -> Pace {
-    Pace { problem, steps: phase.steps, step_size: phase.step_size, average: plan.average(), momentum: 0.0 }
+pub(crate) fn phase_descent(problem: Problem, plan: Plan, phase: &Phase) -> Descent {
+    Descent {
+        problem,
+        steps: phase.steps,
+        step_size: phase.step_size,
+        average: plan.average(),
+        momentum: 0.0,
+    }
 }
 
 /// What one phase of a plan computes on its part of the table, before noise is added. What it returns is private data; it is
 /// public as code so that anybody can run it on neighbouring tables and see how far apart the results are.
 pub fn phase_result(problem: Problem, plan: Plan, phase: &Phase, part: &Records, start: &[f64]) -> Vec<f64> {
-    let descent = Walk::of(plan.algorithm(), problem, plan.order(), part.len(), phase.steps);
-    descent.run(&phase_pace(problem, plan, phase), part, start)
+    let walk = Walk::of(plan.algorithm(), problem, plan.order(), part.len(), phase.steps);
+    walk.run(&phase_descent(problem, plan, phase), part, start)
 }
 
 /// The gradient of a pair, in the order that counts: the indicator form has a loss for a positive before a negative record

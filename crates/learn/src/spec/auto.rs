@@ -1,7 +1,7 @@
 //! Choices from public facts alone: n, the number of features, the budget and the task.
 
 use super::settings::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Settings};
-use crate::{Average, Law, LearnError, Plan, PlanKind, Task};
+use crate::{Algorithm, Average, LearnError, NoiseKind, Plan, Task};
 use pairdp_pairwise::knots::Layout;
 use pairdp_pairwise::{MarginLoss, Objective, PointLoss, Problem};
 use pairdp_units::directed::{larger, smaller};
@@ -65,7 +65,7 @@ impl Settings {
             || self.step_size.is_some();
         if said {
             let because = "a loss, steps or a step size were given, which a descent takes".to_owned();
-            return Ok((Self { algorithm: Some(PlanKind::NoisyGd), ..self.clone() }, Some(because)));
+            return Ok((Self { algorithm: Some(Algorithm::NoisyGd), ..self.clone() }, Some(because)));
         }
         self.resolved_by_ranks(records, layout, budget)
     }
@@ -83,18 +83,18 @@ impl Settings {
         let (numbers, categories) = layout.counts();
         let clarity = clarity(records, numbers + categories, budget)?;
         let (algorithm, because) = if self.task == Task::Regression {
-            (PlanKind::Moments, "least squares needs moments only".to_owned())
+            (Algorithm::Moments, "least squares needs moments only".to_owned())
         } else if budget.delta == Delta::PURE {
-            (PlanKind::Moments, "for δ = 0 the noise of many steps adds up".to_owned())
+            (Algorithm::Moments, "for δ = 0 the noise of many steps adds up".to_owned())
         } else {
             let below = clarity < CLEAR_ENOUGH;
             let serves = if below { "below" } else { "from" };
             let what = if below { "one release serves best" } else { "on a descent finds more" };
             let because =
                 format!("the signal is about {clarity:.0} times the noise; {serves} {CLEAR_ENOUGH} {what}");
-            (if below { PlanKind::Moments } else { PlanKind::NoisyGd }, because)
+            (if below { Algorithm::Moments } else { Algorithm::NoisyGd }, because)
         };
-        let descent = algorithm == PlanKind::NoisyGd;
+        let descent = algorithm == Algorithm::NoisyGd;
         let on_records = descent && self.task == Task::Ranking;
         // Whoever bounds rows means rows as ranges put them.
         let worth = (budget.delta != Delta::PURE || clarity >= WORTH_A_SHARE) && self.feature_bound.is_none();
@@ -137,7 +137,7 @@ impl Settings {
                  budget"
             );
         }
-        let algorithm = Some(PlanKind::NoisyGd);
+        let algorithm = Some(Algorithm::NoisyGd);
         Ok((Self { algorithm, feature_bound, domain, ..self.clone() }, Some(because)))
     }
 }
@@ -148,7 +148,7 @@ pub(crate) fn clarity(records: usize, features: usize, budget: Budget) -> Result
     if budget.delta == Delta::PURE {
         return Ok(n * budget.epsilon.get() / d);
     }
-    Ok(n * Law::Gaussian.ratio(budget, 1.0)? / d.sqrt())
+    Ok(n * NoiseKind::Gaussian.ratio(budget, 1.0)? / d.sqrt())
 }
 
 /// A descent on rows of the unit ball, by its time.
@@ -166,7 +166,7 @@ pub(crate) fn by_time(
     const STEPS: (f64, f64) = (100.0, 2000.0);
     /// η of the last stable step, less a margin: L = κ²/4, and 2(1 + β)/((1 − β)L) is 152.
     const LONGEST: f64 = 150.0;
-    let law = if budget.delta == Delta::PURE { Law::Laplace } else { Law::Gaussian };
+    let law = if budget.delta == Delta::PURE { NoiseKind::Laplace } else { NoiseKind::Gaussian };
     let share = share.unwrap_or(REPRESENTATION_SHARE);
     let left = if share > 0.0 && share < 1.0 { law.part(1.0 - share) } else { 1.0 };
     let capped =
@@ -176,6 +176,6 @@ pub(crate) fn by_time(
     let steps = larger(STEPS.0, smaller((time / LONGEST).ceil(), STEPS.1));
     let size = smaller(time / steps, LONGEST);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 100 and 2000")]
-    let plan = Plan::new(PlanKind::NoisyGd, steps as u32, size, Average::SecondHalf)?;
+    let plan = Plan::new(Algorithm::NoisyGd, steps as u32, size, Average::SecondHalf)?;
     plan.with_law(law).with_momentum(MOMENTUM)
 }

@@ -2,11 +2,11 @@
 
 use super::paper_noise::{Paper, formula};
 use crate::release::{Mechanism, Phase, packing};
-use crate::{Law, LearnError, Plan, PlanKind};
+use crate::{Algorithm, LearnError, NoiseKind, Plan};
 use pairdp_pairwise::{Objective, Problem};
 use pairdp_stability::bounds::totals::{self, Noise, PhaseOutcome};
 use pairdp_stability::bounds::{Setting, generalisation, optimisation};
-use pairdp_stability::printed::{Printed, Standing};
+use pairdp_stability::paper_noise::{Printed, Standing};
 use pairdp_units::Budget;
 use pairdp_units::directed::smaller;
 use serde::Serialize;
@@ -15,13 +15,13 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explained {
     /// Which algorithm.
-    pub algorithm: PlanKind,
+    pub algorithm: Algorithm,
     /// Steps, of all phases together.
     pub steps: u32,
     /// Step size.
     pub step_size: f64,
     /// Which noise.
-    pub law: Law,
+    pub law: NoiseKind,
     /// Its scale: per step (at the edge of the domain), or on the result (of the first phase).
     pub sigma: f64,
     /// Whose printed formula it replaces.
@@ -43,14 +43,14 @@ pub struct Explained {
 
 /// All algorithms, with the steps and step sizes suggested for these public numbers.
 pub fn explain(problem: Problem, records: usize, features: usize, budget: Budget) -> Vec<Explained> {
-    PlanKind::ALL
+    Algorithm::ALL
         .into_iter()
         .map(|algorithm| {
             one(algorithm, problem, records, features, budget).unwrap_or_else(|error| Explained {
                 algorithm,
                 steps: 0,
                 step_size: 0.0,
-                law: Law::Gaussian,
+                law: NoiseKind::Gaussian,
                 sigma: 0.0,
                 paper: None,
                 printed_sigma: None,
@@ -65,7 +65,7 @@ pub fn explain(problem: Problem, records: usize, features: usize, budget: Budget
 }
 
 fn one(
-    algorithm: PlanKind,
+    algorithm: Algorithm,
     problem: Problem,
     records: usize,
     features: usize,
@@ -93,7 +93,7 @@ fn one(
         printed_sigma: printed.as_ref().map(|(_, printed)| printed.sigma),
         ratio: printed
             .as_ref()
-            .map(|(_, printed)| printed.sigma * Law::Gaussian.spread(p) / (sigma * law.spread(p))),
+            .map(|(_, printed)| printed.sigma * NoiseKind::Gaussian.spread(p) / (sigma * law.spread(p))),
         standing: printed.as_ref().map(|(_, printed)| printed.standing),
         gradients: gradients(problem, plan, records, &mechanism),
         excess_risk: excess_risk(problem, plan, records, p, &mechanism, sigma).ok(),
@@ -111,12 +111,12 @@ fn gradients(problem: Problem, plan: Plan, records: usize, mechanism: &Mechanism
     let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
     let whole = |n: f64| if pointwise { n } else { n * (n - 1.0) };
     match (plan.algorithm(), mechanism) {
-        (PlanKind::NoisyGd | PlanKind::OutputGd, _) => steps * whole(n),
-        (PlanKind::Moments, _) => n,
-        (PlanKind::NoisySgd, _) => steps * plan.expected_pairs().unwrap_or(1.0),
-        (PlanKind::OnlinePair | PlanKind::OfflinePair, _) => n * (n - 1.0) / 2.0,
-        (PlanKind::OutputSgd, _) if !pointwise => steps * (steps + 1.0) / 2.0,
-        (PlanKind::PhasedGd, Mechanism::Results(output)) => {
+        (Algorithm::NoisyGd | Algorithm::OutputGd, _) => steps * whole(n),
+        (Algorithm::Moments, _) => n,
+        (Algorithm::NoisySgd, _) => steps * plan.expected_pairs().unwrap_or(1.0),
+        (Algorithm::OnlinePair | Algorithm::OfflinePair, _) => n * (n - 1.0) / 2.0,
+        (Algorithm::OutputSgd, _) if !pointwise => steps * (steps + 1.0) / 2.0,
+        (Algorithm::PhasedGd, Mechanism::Results(output)) => {
             output.phases().iter().map(|phase| f64::from(phase.steps) * whole(phase.records as f64)).sum()
         }
         _ => steps,

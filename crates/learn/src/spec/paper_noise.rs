@@ -3,13 +3,13 @@
 //! A printed σ is taken as it is; the accountant says which ε it delivers at the paper's δ with the proved sensitivity, and
 //! the run is certified at that. Formulas whose claim is false are refused, with the reason.
 
-use crate::release::{Family as _, Mechanism, Public, sampled_event};
-use crate::{Law, LearnError, Plan, PlanKind};
+use crate::release::{Family as _, Mechanism, PublicFacts, sampled_event};
+use crate::{Algorithm, LearnError, NoiseKind, Plan};
 use pairdp_accountant::{epsilon_for, gaussian};
 use pairdp_noise::delta_share;
 use pairdp_pairwise::{Objective, Problem};
 use pairdp_stability::bounds::Setting;
-use pairdp_stability::printed::{self, Printed, Standing};
+use pairdp_stability::paper_noise::{self, Printed, Standing};
 use pairdp_units::directed::{down_by, larger, up_by};
 use pairdp_units::{Budget, Delta};
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,7 @@ pub fn as_printed(
     paper: Option<Paper>,
 ) -> Result<(AsPrinted, Budget), LearnError> {
     let (paper, printed) = formula(problem, plan, records, budget, paper)?;
-    let public = Public { problem, plan: plan.with_law(Law::Gaussian), records, features, budget };
+    let public = PublicFacts { problem, plan: plan.with_law(NoiseKind::Gaussian), records, features, budget };
     let delivered = delivered(public, printed.sigma)?;
     let refusal = match printed.standing {
         Standing::Refused(because) => Some(because),
@@ -114,41 +114,41 @@ pub(crate) fn formula(
         return Err(LearnError::NotPrinted("pure ε"));
     }
     Ok(match (plan.algorithm(), paper) {
-        (PlanKind::NoisyGd, Some(Paper::Kang) | None) => {
+        (Algorithm::NoisyGd, Some(Paper::Kang) | None) => {
             let both = constants.symmetric_difference;
-            (Paper::Kang, printed::kang_gradient(g, both, steps, records, &budget))
+            (Paper::Kang, paper_noise::kang_gradient(g, both, steps, records, &budget))
         }
-        (PlanKind::NoisyGd, Some(Paper::Xue)) => {
-            (Paper::Xue, printed::xue_trajectory(g, steps, records, &budget))
+        (Algorithm::NoisyGd, Some(Paper::Xue)) => {
+            (Paper::Xue, paper_noise::xue_trajectory(g, steps, records, &budget))
         }
-        (PlanKind::NoisySgd, Some(Paper::Bassily)) if pointwise => {
-            (Paper::Bassily, printed::bassily_sgd(g, &budget))
+        (Algorithm::NoisySgd, Some(Paper::Bassily)) if pointwise => {
+            (Paper::Bassily, paper_noise::bassily_sgd(g, &budget))
         }
-        (PlanKind::NoisySgd, Some(Paper::Wang) | None) if plan.expected_pairs().is_none() => {
-            (Paper::Wang, printed::wang_best_beta(g, steps, records, &budget, !pointwise)?.printed)
+        (Algorithm::NoisySgd, Some(Paper::Wang) | None) if plan.expected_pairs().is_none() => {
+            (Paper::Wang, paper_noise::wang_best_beta(g, steps, records, &budget, !pointwise)?.printed)
         }
-        (PlanKind::OutputGd, Some(Paper::Xue) | None) if problem.ridge() > 0.0 => {
-            (Paper::Xue, printed::xue_output(g, problem.ridge(), records, &budget))
+        (Algorithm::OutputGd, Some(Paper::Xue) | None) if problem.ridge() > 0.0 => {
+            (Paper::Xue, paper_noise::xue_output(g, problem.ridge(), records, &budget))
         }
-        (PlanKind::OutputSgd, Some(Paper::Yang) | None) if !pointwise => {
+        (Algorithm::OutputSgd, Some(Paper::Yang) | None) if !pointwise => {
             let setting = Setting::new(g, plan.step_size(), steps + 1, records)?;
-            (Paper::Yang, printed::yang_output(&setting, &budget))
+            (Paper::Yang, paper_noise::yang_output(&setting, &budget))
         }
-        (PlanKind::PhasedGd, Some(Paper::Xue) | None) => {
-            (Paper::Xue, printed::xue_phase(g, plan.step_size() / 4.0, &budget))
+        (Algorithm::PhasedGd, Some(Paper::Xue) | None) => {
+            (Paper::Xue, paper_noise::xue_phase(g, plan.step_size() / 4.0, &budget))
         }
-        (PlanKind::OutputGd, _) => return Err(LearnError::NotPrinted("`output-gd` without a ridge")),
+        (Algorithm::OutputGd, _) => return Err(LearnError::NotPrinted("`output-gd` without a ridge")),
         _ => return Err(LearnError::NotPrinted("this algorithm")),
     })
 }
 
 /// ε that noise of a given scale really gives at the budget's δ.
-fn delivered(public: Public, sigma: f64) -> Result<f64, LearnError> {
-    let Public { problem, plan, records, features, budget } = public;
+fn delivered(public: PublicFacts, sigma: f64) -> Result<f64, LearnError> {
+    let PublicFacts { problem, plan, records, features, budget } = public;
     let p = public.coordinates();
     let mechanism = Mechanism::calibrate(problem, plan, records, features, budget)?;
     let per_release =
-        |distance: f64, bits: u32| up_by(distance / sigma + Law::Gaussian.rounding(p, bits), 4.0);
+        |distance: f64, bits: u32| up_by(distance / sigma + NoiseKind::Gaussian.rounding(p, bits), 4.0);
     let samples = match &mechanism {
         Mechanism::Results(output) => output.phases().len() as f64 * p as f64,
         _ => f64::from(plan.steps()) * (p as f64 + 1.0),

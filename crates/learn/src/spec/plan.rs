@@ -1,130 +1,20 @@
 //! An algorithm with all its public numbers.
 
-use crate::{Law, LearnError, Order};
+pub use pairdp_certificate::{Algorithm, Average};
+
+use crate::{LearnError, NoiseKind, Order};
 use pairdp_certificate::KnotPlan;
 use serde::{Deserialize, Serialize};
-
-/// Which algorithm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PlanKind {
-    /// Gradient descent over all pairs, noise in every gradient (Kang et al., Algorithm 1; Xue et al., Algorithm 2).
-    NoisyGd,
-    /// Secret uniform pairs (or records), noise in every gradient (Wang et al., Algorithms 1 and 2; Bassily et al.,
-    /// Algorithm 2).
-    NoisySgd,
-    /// One pass, each record against all before it, noise in every gradient (after Huai et al.).
-    OnlinePair,
-    /// Gradient descent over all pairs without noise, which is added to its result (Xue et al., Algorithm 1).
-    OutputGd,
-    /// Each drawn record against all drawn before it (or alone, for pointwise losses), noise on the result (Yang et al.,
-    /// Algorithm 2).
-    OutputSgd,
-    /// Gradient descent over disjoint parts, half as many records each, noise on each result (Xue et al., Algorithm 3).
-    PhasedGd,
-    /// One pass over disjoint parts, each record against its predecessor, noise on each result (after Yang et al. 2021b).
-    LocalizedSgd,
-    /// One pass, each record against all before it, noise on the result (after Huai et al.).
-    OfflinePair,
-    /// Disjoint pairs, a fresh matching every pass, noise on the result.
-    MatchingSgd,
-    /// One noisy release of first and second moments, solved for the weights.
-    Moments,
-}
-
-impl PlanKind {
-    /// All of them.
-    pub const ALL: [Self; 10] = [
-        Self::NoisyGd,
-        Self::NoisySgd,
-        Self::OnlinePair,
-        Self::OutputGd,
-        Self::OutputSgd,
-        Self::PhasedGd,
-        Self::LocalizedSgd,
-        Self::OfflinePair,
-        Self::MatchingSgd,
-        Self::Moments,
-    ];
-
-    /// The name on the command line and in certificates.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NoisyGd => "noisy-gd",
-            Self::NoisySgd => "noisy-sgd",
-            Self::OnlinePair => "online-pair",
-            Self::OutputGd => "output-gd",
-            Self::OutputSgd => "output-sgd",
-            Self::PhasedGd => "phased-gd",
-            Self::LocalizedSgd => "localized-sgd",
-            Self::OfflinePair => "offline-pair",
-            Self::MatchingSgd => "matching-sgd",
-            Self::Moments => "moments",
-        }
-    }
-
-    /// The algorithm of a name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// Whether it has no pointwise counterpart.
-    pub(crate) fn needs_pairs(self) -> bool {
-        matches!(self, Self::OnlinePair | Self::OfflinePair | Self::LocalizedSgd | Self::MatchingSgd)
-    }
-
-    /// Whether noise is added to results of descents rather than to gradients.
-    pub fn perturbs_output(self) -> bool {
-        !matches!(self, Self::NoisyGd | Self::NoisySgd | Self::OnlinePair | Self::Moments)
-    }
-
-    /// Whether the number of records decides the number of steps: one pass, or one in each part.
-    pub fn has_fixed_steps(self) -> bool {
-        matches!(
-            self,
-            Self::OnlinePair | Self::OfflinePair | Self::PhasedGd | Self::LocalizedSgd | Self::Moments
-        )
-    }
-
-    /// Whether steps follow a public [`Order`].
-    pub fn has_order(self) -> bool {
-        !matches!(self, Self::NoisyGd | Self::NoisySgd | Self::OutputGd | Self::Moments)
-    }
-}
-
-/// Which of the iterates becomes the model. Where all of them are released this is free; where a result is released, its
-/// noise is for what is released. In phases it is applied to each phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Average {
-    /// The last one.
-    Last,
-    /// The mean of the second half, which averages noise away.
-    SecondHalf,
-    /// The mean of all but the start.
-    All,
-}
-
-impl Average {
-    /// How many of the last iterates are averaged.
-    pub(crate) fn kept(self, steps: u32) -> u32 {
-        match self {
-            Self::Last => 1,
-            Self::SecondHalf => steps - steps / 2,
-            Self::All => steps,
-        }
-    }
-}
 
 /// The public numbers of a run, checked.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "RawPlan", into = "RawPlan")]
 pub struct Plan {
-    algorithm: PlanKind,
+    algorithm: Algorithm,
     steps: u32,
     step_size: f64,
     average: Average,
-    law: Law,
+    law: NoiseKind,
     order: Order,
     expected_pairs: Option<f64>,
     constant_noise: bool,
@@ -135,11 +25,11 @@ pub struct Plan {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawPlan {
-    algorithm: PlanKind,
+    algorithm: Algorithm,
     steps: u32,
     step_size: f64,
     average: Average,
-    law: Law,
+    law: NoiseKind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     order: Option<Order>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -222,7 +112,7 @@ impl Plan {
     /// # Errors
     /// [`LearnError::Plan`] naming the number that is out of range.
     pub fn new(
-        algorithm: PlanKind,
+        algorithm: Algorithm,
         steps: u32,
         step_size: f64,
         average: Average,
@@ -234,7 +124,7 @@ impl Plan {
             let range = "a finite number above 0";
             return Err(LearnError::Plan { what: "the step size", range, value: step_size });
         }
-        let (law, order) = (Law::default(), Order::default());
+        let (law, order) = (NoiseKind::default(), Order::default());
         Ok(Self {
             algorithm,
             steps,
@@ -251,7 +141,7 @@ impl Plan {
 
     /// The same with another noise.
     #[must_use]
-    pub fn with_law(self, law: Law) -> Self {
+    pub fn with_law(self, law: NoiseKind) -> Self {
         Self { law, ..self }
     }
 
@@ -267,7 +157,7 @@ impl Plan {
     /// # Errors
     /// [`LearnError::Plan`] unless between 0 and 4096, and for other algorithms.
     pub fn with_expected_pairs(self, pairs: f64) -> Result<Self, LearnError> {
-        if self.algorithm == PlanKind::NoisySgd && pairs > 0.0 && pairs <= 4096.0 {
+        if self.algorithm == Algorithm::NoisySgd && pairs > 0.0 && pairs <= 4096.0 {
             return Ok(Self { expected_pairs: Some(pairs), ..self });
         }
         let range = "above 0 and at most 4096, for `noisy-sgd` only";
@@ -326,7 +216,7 @@ impl Plan {
     }
 
     /// Which algorithm.
-    pub fn algorithm(&self) -> PlanKind {
+    pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
@@ -346,7 +236,7 @@ impl Plan {
     }
 
     /// Which noise.
-    pub fn law(&self) -> Law {
+    pub fn law(&self) -> NoiseKind {
         self.law
     }
 
@@ -358,5 +248,14 @@ impl Plan {
     /// The mean number of pairs of a step, if pairs are kept independently.
     pub fn expected_pairs(&self) -> Option<f64> {
         self.expected_pairs
+    }
+}
+
+/// How many of the last iterates are averaged.
+pub(crate) fn kept(average: Average, steps: u32) -> u32 {
+    match average {
+        Average::Last => 1,
+        Average::SecondHalf => steps - steps / 2,
+        Average::All => steps,
     }
 }

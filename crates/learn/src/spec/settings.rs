@@ -3,7 +3,7 @@
 
 use super::auto;
 use super::paper_noise::Paper;
-use crate::{Average, Law, LearnError, PlanKind, Shuffle, Task};
+use crate::{Algorithm, Average, LearnError, NoiseKind, Shuffle, Task};
 use pairdp_pairwise::{
     Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
 };
@@ -101,7 +101,7 @@ pub struct Settings {
     /// What is learned.
     pub task: Task,
     /// How; by public facts unless said.
-    pub algorithm: Option<PlanKind>,
+    pub algorithm: Option<Algorithm>,
     /// The loss; logistic, or squared for regression, unless said.
     pub loss: Option<LossKind>,
     /// Exponent of the q-losses.
@@ -131,7 +131,7 @@ pub struct Settings {
     /// Which iterates are averaged; by the algorithm unless said.
     pub average: Option<Average>,
     /// Which noise; the quietest unless said.
-    pub mechanism: Option<Law>,
+    pub mechanism: Option<NoiseKind>,
     /// For `noisy-sgd`: keep every pair independently, so many in the mean, instead of drawing one.
     pub expected_pairs: Option<f64>,
     /// How public indices follow one another.
@@ -235,7 +235,7 @@ impl Settings {
             // Noise that does not grow with the radius; the intercept starts far out where positives are rare.
             (_, LossKind::CappedLogistic) => 100.0,
             (_, LossKind::Logistic | LossKind::Hinge) => 20.0,
-            _ if self.algorithm == Some(PlanKind::Moments) => 20.0,
+            _ if self.algorithm == Some(Algorithm::Moments) => 20.0,
             // The noise of losses that grow steeper with the score grows with the radius.
             _ => 3.0,
         });
@@ -298,7 +298,7 @@ impl Settings {
 
     /// Whether gradients need the constant in the records. Moments do not: there the intercept is solved for.
     fn constant_in_records(&self) -> bool {
-        self.has_intercept() && self.algorithm != Some(PlanKind::Moments)
+        self.has_intercept() && self.algorithm != Some(Algorithm::Moments)
     }
 
     /// Columns of the records for so many features.

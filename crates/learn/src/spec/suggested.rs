@@ -1,8 +1,8 @@
 //! Numbers that suit a problem, from public facts alone.
 
-use super::plan::{Average, Plan, PlanKind};
+use super::plan::{Algorithm, Average, Plan};
 use crate::release::packing::coordinates;
-use crate::{Law, LearnError};
+use crate::{LearnError, NoiseKind};
 use pairdp_pairwise::{Objective, Problem};
 use pairdp_stability::realised;
 use pairdp_units::directed::{larger, smaller};
@@ -15,7 +15,7 @@ impl Plan {
     /// # Errors
     /// [`LearnError`] when no noise level fits the budget, or there are too few records.
     pub fn suggested(
-        algorithm: PlanKind,
+        algorithm: Algorithm,
         problem: Problem,
         records: usize,
         features: usize,
@@ -40,53 +40,50 @@ impl Plan {
             smaller(16.0 * unit * smaller(1.0 / n.sqrt(), 1.0 / noise), 3.9 * longest_of_a_pair)
         };
         let plan = match algorithm {
-            PlanKind::NoisyGd => {
-                let law = Law::quietest(budget, 1.0, p)?;
+            Algorithm::NoisyGd => {
+                let law = NoiseKind::quietest(budget, 1.0, p)?;
                 let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
                 let steps = noisy_steps(records, p, law, budget, pointwise)?;
                 // Where features are many, no direction has all of the curvature that the smoothness allows for.
                 let size = if pointwise && features > 10 { 2.0 * longest } else { longest };
-                return Ok(Self::new(algorithm, steps, size, Average::SecondHalf)?.with_law(Law::quietest(
-                    budget,
-                    f64::from(steps),
-                    p,
-                )?));
+                return Ok(Self::new(algorithm, steps, size, Average::SecondHalf)?
+                    .with_law(NoiseKind::quietest(budget, f64::from(steps), p)?));
             }
-            PlanKind::OutputGd => {
+            Algorithm::OutputGd => {
                 // Every step moves the result, and so costs noise; a slope that jumps costs it at every step.
                 const STEPS: u32 = 10;
                 let jumps = problem.constants().smoothness().is_none();
                 let size = if jumps { unit / f64::from(STEPS) } else { 0.5 * longest };
                 Self::new(algorithm, STEPS, size, Average::Last)?
             }
-            PlanKind::NoisySgd => {
+            Algorithm::NoisySgd => {
                 let steps = whole(records);
                 let size = longest / smaller(f64::from(steps), 50.0).sqrt();
                 return Self::new(algorithm, steps, size, Average::SecondHalf);
             }
-            PlanKind::OnlinePair => {
-                let noise = 1.3 * (p as f64).sqrt() / Law::Gaussian.ratio(budget, 1.0)?;
+            Algorithm::OnlinePair => {
+                let noise = 1.3 * (p as f64).sqrt() / NoiseKind::Gaussian.ratio(budget, 1.0)?;
                 return Self::new(algorithm, whole(records - 1), one_pass(noise), Average::All);
             }
-            PlanKind::OutputSgd => Self::new(algorithm, whole(records), one_pass(0.0), Average::SecondHalf)?,
-            PlanKind::MatchingSgd => {
+            Algorithm::OutputSgd => Self::new(algorithm, whole(records), one_pass(0.0), Average::SecondHalf)?,
+            Algorithm::MatchingSgd => {
                 Self::new(algorithm, whole(records), one_pass(0.0), Average::SecondHalf)?
             }
-            PlanKind::OfflinePair => Self::new(algorithm, whole(records - 1), one_pass(0.0), Average::Last)?,
-            PlanKind::Moments => {
-                let law = if budget.delta == Delta::PURE { Law::Laplace } else { Law::Gaussian };
+            Algorithm::OfflinePair => Self::new(algorithm, whole(records - 1), one_pass(0.0), Average::Last)?,
+            Algorithm::Moments => {
+                let law = if budget.delta == Delta::PURE { NoiseKind::Laplace } else { NoiseKind::Gaussian };
                 return Ok(Self::new(algorithm, 1, 1.0, Average::Last)?.with_law(law));
             }
-            PlanKind::PhasedGd => {
+            Algorithm::PhasedGd => {
                 let steps = realised::halving_phases(records, 1.0)?.iter().map(|phase| phase.n_steps).sum();
                 Self::new(algorithm, whole(steps), phase_rate(), Average::All)?
             }
-            PlanKind::LocalizedSgd => {
+            Algorithm::LocalizedSgd => {
                 let steps = realised::localized_phases(records, 1.0)?.iter().map(|phase| phase.n_steps).sum();
                 Self::new(algorithm, whole(steps), phase_rate(), Average::All)?
             }
         };
-        Ok(plan.with_law(Law::quietest(budget, 1.0, p)?))
+        Ok(plan.with_law(NoiseKind::quietest(budget, 1.0, p)?))
     }
 
     /// Twice the inverse smoothness of the risk: descent without noise just converges. Losses whose slope jumps get what the
@@ -109,7 +106,7 @@ fn log_inverse(budget: Budget) -> f64 {
 fn noisy_steps(
     records: usize,
     coordinates: usize,
-    law: Law,
+    law: NoiseKind,
     budget: Budget,
     pointwise: bool,
 ) -> Result<u32, LearnError> {
@@ -117,8 +114,8 @@ fn noisy_steps(
     let clarity =
         records as f64 * law.ratio(budget, 1.0)? / (law.reach(coordinates) * law.spread(coordinates));
     let steps = match law {
-        Law::Gaussian => clarity / a_step,
-        Law::Laplace | Law::Euclidean => (clarity / a_step).sqrt(),
+        NoiseKind::Gaussian => clarity / a_step,
+        NoiseKind::Laplace | NoiseKind::Euclidean => (clarity / a_step).sqrt(),
     };
     let steps = larger(1.0, smaller(steps.round(), most_steps));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 100")]

@@ -2,7 +2,7 @@
 
 use crate::LearnError;
 use crate::release::results::path;
-use crate::release::{Common, Law, Public, packing, too_many_steps};
+use crate::release::{Common, NoiseKind, PublicFacts, packing, too_many_steps};
 use pairdp_noise::lattice::{self, Lattice};
 use pairdp_stability::realised;
 use pairdp_units::directed::up_by;
@@ -26,9 +26,9 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    pub(in crate::release) fn calibrate(public: Public) -> Result<Self, LearnError> {
-        let Public { problem, plan, records, .. } = public;
-        if plan.law() != Law::Gaussian {
+    pub(in crate::release) fn calibrate(public: PublicFacts) -> Result<Self, LearnError> {
+        let PublicFacts { problem, plan, records, .. } = public;
+        if plan.law() != NoiseKind::Gaussian {
             return Err(LearnError::NoProof("`online-pair` with other than Gaussian noise"));
         }
         let steps = records.saturating_sub(1);
@@ -40,7 +40,7 @@ impl Arrivals {
         }
         let p = public.coordinates();
         let (common, for_data) = Common::new(public, steps as f64 * p as f64)?;
-        let ratio = Law::Gaussian.ratio(for_data, 1.0)?;
+        let ratio = NoiseKind::Gaussian.ratio(for_data, 1.0)?;
         let constants = problem.constants();
         let sensitivity = constants.pair_difference;
         // A mean of up to n − 1 terms added up one by one.
@@ -51,7 +51,7 @@ impl Arrivals {
         let root = up_by((steps as f64).sqrt(), 1.0);
         let reach = up_by(factor * sensitivity + root * 2.0 * gradient_error, 4.0);
         let lattice_bits = lattice::bits_for(up_by(constants.gradient_bound * ratio / reach, 8.0))?;
-        let left = ratio - up_by(root * Law::Gaussian.rounding(p, lattice_bits), 2.0);
+        let left = ratio - up_by(root * NoiseKind::Gaussian.rounding(p, lattice_bits), 2.0);
         let sigma = up_by(reach / left, 6.0);
         if !(left > 0.0 && sigma.is_finite()) {
             return Err(too_many_steps(plan));

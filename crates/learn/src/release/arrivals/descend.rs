@@ -1,7 +1,7 @@
 //! One pass, each record against all before it, with noise in every gradient.
 
 use crate::checkpoint::Checkpointer;
-use crate::release::Pace;
+use crate::release::Descent;
 use crate::{Curator, LearnError};
 use pairdp_noise::Source;
 
@@ -11,14 +11,14 @@ use pairdp_noise::Source;
 /// The online learners after Huai et al. (2020), reconstructed; the noise is our own.
 pub(crate) fn online_pair<S: Source>(
     curator: &mut Curator<S>,
-    pace: &Pace,
+    descent: &Descent,
     checkpointer: &mut Checkpointer<'_>,
 ) -> Result<Vec<f64>, LearnError> {
     let mut iterates = checkpointer.resume(curator)?;
-    while iterates.taken() < pace.steps {
+    while iterates.taken() < descent.steps {
         let gradient = curator.noisy_arrival(iterates.current())?;
-        iterates.step(pace, &gradient);
+        iterates.step(descent, &gradient);
         checkpointer.record(curator, &iterates)?;
     }
-    Ok(iterates.finish(pace))
+    Ok(iterates.finish(descent))
 }

@@ -2,9 +2,9 @@
 
 use super::Arrivals;
 use crate::LearnError;
-use crate::certificate;
+use crate::certificate::same;
 use crate::release::event::plain;
-use crate::release::{Common, Family, Public};
+use crate::release::{Common, Family, PublicFacts};
 use pairdp_accountant::event::Event;
 use pairdp_certificate::{GradientRelease, Released};
 
@@ -18,7 +18,7 @@ impl Family for Arrivals {
     }
 
     fn event(&self) -> Result<Event, LearnError> {
-        let Public { problem, plan, .. } = self.common.public;
+        let PublicFacts { problem, plan, .. } = self.common.public;
         plain(problem.adjacency(), plan.law(), self.ratio, 1)
     }
 
@@ -29,7 +29,7 @@ impl Family for Arrivals {
     fn released(&self, _: Vec<GradientRelease>) -> Released {
         Released::Online {
             steps: self.steps(),
-            order: certificate::order(self.common.public.plan.order()),
+            order: same(&self.common.public.plan.order()),
             sensitivity: self.sensitivity,
             gradient_error: self.gradient_error,
             ratio: self.ratio,

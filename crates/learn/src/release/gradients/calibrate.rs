@@ -1,6 +1,6 @@
 //! The noise, from public facts.
 
-use crate::release::{Common, Public, packing, too_many_steps};
+use crate::release::{Common, PublicFacts, packing, too_many_steps};
 use crate::{GradientRelease, LearnError};
 use pairdp_noise::lattice::{self, Lattice};
 use pairdp_pairwise::{Neighbours, Problem, kernel};
@@ -23,8 +23,8 @@ pub struct Gradients {
 }
 
 impl Gradients {
-    pub(in crate::release) fn calibrate(public: Public) -> Result<Self, LearnError> {
-        let Public { problem, plan, records, .. } = public;
+    pub(in crate::release) fn calibrate(public: PublicFacts) -> Result<Self, LearnError> {
+        let PublicFacts { problem, plan, records, .. } = public;
         let (p, law) = (public.coordinates(), plan.law());
         let releases = f64::from(plan.steps());
         let (common, for_data) = Common::new(public, releases * law.samples(p))?;
@@ -43,7 +43,7 @@ impl Gradients {
     /// [`LearnError`] when the lattice is too coarse for the ratio.
     pub fn release_at(&self, iterate_norm: f64) -> Result<GradientRelease, LearnError> {
         let public = self.common.public;
-        let Public { problem, plan, records, features, .. } = public;
+        let PublicFacts { problem, plan, records, features, .. } = public;
         let iterate_norm = if plan.constant_noise() { problem.domain().radius() } else { iterate_norm };
         if iterate_norm.is_infinite() {
             return Err(LearnError::NoProof("constant noise without a bound on the parameters"));

@@ -3,7 +3,7 @@
 use super::Gradients;
 use crate::LearnError;
 use crate::release::event::after;
-use crate::release::{Common, Family, Public};
+use crate::release::{Common, Family, PublicFacts};
 use pairdp_accountant::event::Event;
 use pairdp_certificate::{GradientRelease, Released};
 use pairdp_pairwise::kernel;
@@ -18,12 +18,12 @@ impl Family for Gradients {
     }
 
     fn event(&self) -> Result<Event, LearnError> {
-        let Public { problem, plan, .. } = self.common.public;
+        let PublicFacts { problem, plan, .. } = self.common.public;
         after(&self.common.stages(), problem.adjacency(), plan.law(), self.ratio, self.steps())
     }
 
     fn first_release(&self) -> Result<(f64, f64), LearnError> {
-        let Public { problem, records, .. } = self.common.public;
+        let PublicFacts { problem, records, .. } = self.common.public;
         Ok((self.release_at(0.0)?.sigma, problem.gradient_norm_bound(0.0, records)))
     }
 

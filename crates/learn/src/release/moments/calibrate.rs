@@ -1,6 +1,6 @@
 //! The noise, from public facts.
 
-use crate::release::{Common, Law, Public};
+use crate::release::{Common, NoiseKind, PublicFacts};
 use crate::{LearnError, Task};
 use pairdp_noise::lattice::{self, Lattice};
 use pairdp_pairwise::moments::{self, Target, Weights};
@@ -23,8 +23,8 @@ pub struct Moments {
 }
 
 impl Moments {
-    pub(in crate::release) fn calibrate(public: Public) -> Result<Self, LearnError> {
-        let Public { problem, plan, records, features, budget } = public;
+    pub(in crate::release) fn calibrate(public: PublicFacts) -> Result<Self, LearnError> {
+        let PublicFacts { problem, plan, records, features, budget } = public;
         if matches!(problem.objective(), Objective::Metric { .. }) {
             return Err(LearnError::NoProof("`moments` of pairs' distances"));
         }
@@ -33,7 +33,7 @@ impl Moments {
         }
         let (law, kappa) = (plan.law(), problem.feature_bound());
         // Gaussian noise does not grow with the number of coordinates; the others' does. Regression cannot do without.
-        let weights = Weights::suggested(law == Law::Gaussian || Task::of(problem) == Task::Regression);
+        let weights = Weights::suggested(law == NoiseKind::Gaussian || Task::of(problem) == Task::Regression);
         let p = weights.coordinates(features);
         let (common, for_data) = Common::new(public, law.samples(p))?;
         let ratio = public.ratio(for_data, 1.0)?;

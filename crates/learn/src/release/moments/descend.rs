@@ -1,9 +1,9 @@
 //! A linear model from one noisy release of moments.
 
 use super::Moments;
-use crate::release::{Family as _, Public};
+use crate::release::{Family as _, PublicFacts};
 use crate::spec::clarity;
-use crate::{Curator, Law, LearnError, Task};
+use crate::{Curator, LearnError, NoiseKind, Task};
 use pairdp_noise::Source;
 use pairdp_pairwise::moments::Target;
 use pairdp_pairwise::{Objective, solve_ridge};
@@ -40,13 +40,13 @@ pub(crate) fn solve<S: Source>(
 
 /// Weights and intercept.
 fn weights(released: &[f64], mechanism: &Moments) -> Result<Vec<f64>, LearnError> {
-    let Public { problem, plan, records, features: d, budget } = mechanism.common().public;
+    let PublicFacts { problem, plan, records, features: d, budget } = mechanism.common().public;
     let (weights, kappa) = (mechanism.weights(), problem.feature_bound());
     // Variance of the noise on each released coordinate.
     let variance = match plan.law() {
-        Law::Gaussian => mechanism.sigma().powi(2),
-        Law::Laplace => 2.0 * mechanism.sigma().powi(2),
-        Law::Euclidean => (weights.coordinates(d) as f64 + 1.0) * mechanism.sigma().powi(2),
+        NoiseKind::Gaussian => mechanism.sigma().powi(2),
+        NoiseKind::Laplace => 2.0 * mechanism.sigma().powi(2),
+        NoiseKind::Euclidean => (weights.coordinates(d) as f64 + 1.0) * mechanism.sigma().powi(2),
     };
     let noisy_mean: Vec<f64> = released[d..2 * d].iter().map(|v| v / weights.mean).collect();
     let noise_of_mean = d as f64 * variance / (weights.mean * weights.mean);

@@ -3,7 +3,7 @@
 use super::Moments;
 use crate::LearnError;
 use crate::release::event::after;
-use crate::release::{Common, Family, Public};
+use crate::release::{Common, Family, PublicFacts};
 use pairdp_accountant::event::Event;
 use pairdp_certificate::{GradientRelease, Released, Weights};
 
@@ -21,7 +21,7 @@ impl Family for Moments {
     }
 
     fn event(&self) -> Result<Event, LearnError> {
-        let Public { problem, plan, .. } = self.common.public;
+        let PublicFacts { problem, plan, .. } = self.common.public;
         after(&self.common.stages(), problem.adjacency(), plan.law(), self.ratio, 1)
     }
 

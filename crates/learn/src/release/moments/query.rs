@@ -2,7 +2,7 @@
 
 use crate::LearnError;
 use crate::release::curator::{Curator, Holding, count};
-use crate::release::{Mechanism, Public};
+use crate::release::{Mechanism, PublicFacts};
 use pairdp_noise::Source;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::moments;
@@ -19,7 +19,7 @@ impl<S: Source> Curator<S> {
         let (lattice, weights, target) = (mechanism.lattice()?, mechanism.weights(), mechanism.target());
         count(&mut self.made, 1)?;
         let noise = self.draw(&lattice);
-        let Public { problem, records: size, .. } = self.public();
+        let PublicFacts { problem, records: size, .. } = self.public();
         let kappa = problem.feature_bound();
         let mut released = match &mut self.table {
             Holding::Here(records) => moments::query(weights, kappa, target, records, size, Par::Parallel),

@@ -2,7 +2,7 @@
 
 use super::path;
 use crate::LearnError;
-use crate::release::{Common, Public, packing};
+use crate::release::{Common, PublicFacts, packing};
 use pairdp_certificate::Phase;
 use pairdp_noise::lattice::{self, Lattice};
 use pairdp_units::directed::{larger, up_by};
@@ -23,8 +23,8 @@ pub struct Results {
 }
 
 impl Results {
-    pub(in crate::release) fn calibrate(public: Public) -> Result<Self, LearnError> {
-        let Public { problem, plan, budget, .. } = public;
+    pub(in crate::release) fn calibrate(public: PublicFacts) -> Result<Self, LearnError> {
+        let PublicFacts { problem, plan, budget, .. } = public;
         let mut phases = path::phases(&public)?;
         let (p, law) = (public.coordinates(), plan.law());
         let (common, for_data) = Common::new(public, phases.len() as f64 * law.samples(p))?;

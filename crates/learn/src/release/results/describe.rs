@@ -2,11 +2,12 @@
 
 use super::Results;
 use super::path;
+use crate::certificate::same;
 use crate::release::event::plain;
-use crate::release::{Common, Family, Public};
-use crate::{Average, LearnError, PlanKind, certificate};
+use crate::release::{Common, Family, PublicFacts};
+use crate::{Algorithm, LearnError};
 use pairdp_accountant::event::Event;
-use pairdp_certificate::{self as certified, GradientRelease, Released};
+use pairdp_certificate::{GradientRelease, Released};
 use pairdp_pairwise::kernel;
 use pairdp_units::directed::smaller;
 
@@ -25,7 +26,7 @@ impl Family for Results {
 
     /// Phases are about disjoint parts: one ratio covers all.
     fn event(&self) -> Result<Event, LearnError> {
-        let Public { problem, plan, .. } = self.common.public;
+        let PublicFacts { problem, plan, .. } = self.common.public;
         plain(problem.adjacency(), plan.law(), self.ratio, 1)
     }
 
@@ -36,15 +37,11 @@ impl Family for Results {
     }
 
     fn released(&self, _: Vec<GradientRelease>) -> Released {
-        let Public { problem, plan, .. } = self.common.public;
-        let full_batch = matches!(plan.algorithm(), PlanKind::OutputGd | PlanKind::PhasedGd);
+        let PublicFacts { problem, plan, .. } = self.common.public;
+        let full_batch = matches!(plan.algorithm(), Algorithm::OutputGd | Algorithm::PhasedGd);
         Released::Output {
-            order: plan.algorithm().has_order().then(|| certificate::order(plan.order())),
-            average: match plan.average() {
-                Average::Last => certified::Average::Last,
-                Average::SecondHalf => certified::Average::SecondHalf,
-                Average::All => certified::Average::All,
-            },
+            order: plan.algorithm().has_order().then(|| same(&plan.order())),
+            average: same(&plan.average()),
             kernel: full_batch.then(|| kernel::name(problem).to_owned()),
             ratio: self.ratio,
             phases: self.phases.clone(),

@@ -1,7 +1,8 @@
 //! How far one record can move the result of each descent, rounding included.
 
-use crate::release::{Phase, Public};
-use crate::{LearnError, PlanKind};
+use crate::release::{Phase, PublicFacts};
+use crate::spec::kept;
+use crate::{Algorithm, LearnError};
 use pairdp_pairwise::{Constants, Objective, Problem, Regularity, kernel};
 use pairdp_stability::{Geometry, NumericError, Output as Kept, Rates, StabilityError, realised};
 use pairdp_units::directed::{smaller, up_by};
@@ -14,9 +15,9 @@ const MOST_RECORDS: usize = 20_000_000;
 const LONGEST_PASS: usize = 200_000_000;
 
 /// Whether the influence of every record can be followed in reasonable time and memory.
-pub(crate) fn can_be_followed(algorithm: PlanKind, records: usize, steps: usize) -> bool {
+pub(crate) fn can_be_followed(algorithm: Algorithm, records: usize, steps: usize) -> bool {
     match algorithm {
-        PlanKind::OutputSgd | PlanKind::MatchingSgd | PlanKind::LocalizedSgd => {
+        Algorithm::OutputSgd | Algorithm::MatchingSgd | Algorithm::LocalizedSgd => {
             records <= MOST_RECORDS && records as f64 * steps as f64 <= MOST_UPDATES
         }
         _ => steps <= LONGEST_PASS,
@@ -24,14 +25,14 @@ pub(crate) fn can_be_followed(algorithm: PlanKind, records: usize, steps: usize)
 }
 
 /// The descents of a plan, with the sensitivity of each and noise still to be set.
-pub(super) fn phases(public: &Public) -> Result<Vec<Phase>, LearnError> {
-    let Public { problem, plan, records, .. } = *public;
+pub(super) fn phases(public: &PublicFacts) -> Result<Vec<Phase>, LearnError> {
+    let PublicFacts { problem, plan, records, .. } = *public;
     if problem.domain().is_psd() {
         return Err(LearnError::NoProof("descents within the positive semidefinite cone"));
     }
     let halves = match plan.algorithm() {
-        PlanKind::PhasedGd => Some(realised::halving_phases(records, plan.step_size())?),
-        PlanKind::LocalizedSgd => Some(realised::localized_phases(records, plan.step_size())?),
+        Algorithm::PhasedGd => Some(realised::halving_phases(records, plan.step_size())?),
+        Algorithm::LocalizedSgd => Some(realised::localized_phases(records, plan.step_size())?),
         _ => None,
     };
     let whole = (records, plan.steps() as usize, plan.step_size());
@@ -39,7 +40,7 @@ pub(super) fn phases(public: &Public) -> Result<Vec<Phase>, LearnError> {
         phases.into_iter().map(|phase| (phase.n_records, phase.n_steps, phase.rate)).collect()
     });
     let steps: usize = match plan.algorithm() {
-        PlanKind::OfflinePair => records.saturating_sub(1),
+        Algorithm::OfflinePair => records.saturating_sub(1),
         _ => parts.iter().map(|part| part.1).sum(),
     };
     if steps != plan.steps() as usize {
@@ -66,8 +67,8 @@ pub(super) fn travel(problem: Problem, gradient_bound: f64, phase: &Phase) -> f6
     smaller(across, up_by(f64::from(phase.steps) * phase.step_size * (gradient_bound + pull), 8.0))
 }
 
-fn sensitivity(public: &Public, phase: &Phase) -> Result<f64, LearnError> {
-    let Public { problem, plan, records, features, .. } = *public;
+fn sensitivity(public: &PublicFacts, phase: &Phase) -> Result<f64, LearnError> {
+    let PublicFacts { problem, plan, records, features, .. } = *public;
     let constants = problem.constants();
     // The largest norm of an iterate.
     let radius = match problem.domain().radius() {
@@ -79,16 +80,16 @@ fn sensitivity(public: &Public, phase: &Phase) -> Result<f64, LearnError> {
     if !can_be_followed(algorithm, phase.records, steps) {
         return Err(LearnError::PathTooLong { records: phase.records, steps });
     }
-    let full_batch = matches!(algorithm, PlanKind::OutputGd | PlanKind::PhasedGd);
+    let full_batch = matches!(algorithm, Algorithm::OutputGd | Algorithm::PhasedGd);
     if full_batch && !kernel::keeps_scores(problem, radius) {
         return Err(LearnError::NoProof("descents over all pairs whose scores reach 2⁴⁰"));
     }
     let sum_error = match algorithm {
-        PlanKind::OutputGd | PlanKind::PhasedGd => {
+        Algorithm::OutputGd | Algorithm::PhasedGd => {
             kernel::error_bound(problem, radius, phase.records, features)
         }
         // The mean of up to so many terms, added up one by one.
-        PlanKind::OutputSgd | PlanKind::OfflinePair => {
+        Algorithm::OutputSgd | Algorithm::OfflinePair => {
             (steps as f64 + 16.0) * f64::EPSILON * constants.gradient_bound
         }
         _ => 16.0 * f64::EPSILON * constants.gradient_bound,
@@ -99,7 +100,7 @@ fn sensitivity(public: &Public, phase: &Phase) -> Result<f64, LearnError> {
         .with_ridge(problem.ridge())?
         .with_diameter(problem.domain().diameter())?
         .with_numeric_error(numeric)?;
-    let kept = Kept::Suffix(plan.average().kept(phase.steps) as usize);
+    let kept = Kept::Suffix(kept(plan.average(), phase.steps) as usize);
     let rates = Rates::Constant(phase.step_size);
     let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
     let order = plan.order();
@@ -110,26 +111,26 @@ fn sensitivity(public: &Public, phase: &Phase) -> Result<f64, LearnError> {
         _ if full_batch => {
             realised::full_batch_pairs(&geometry, phase.records, steps, rates, kept)?.sensitivity
         }
-        PlanKind::OutputSgd if pointwise => {
+        Algorithm::OutputSgd if pointwise => {
             let indices = order.indices(records, steps);
             realised::record_path(&geometry, &indices, records, rates, kept)?.sensitivity()
         }
-        PlanKind::OutputSgd => {
+        Algorithm::OutputSgd => {
             let indices = order.indices(records, steps + 1);
             realised::history_path(&geometry, &indices, records, rates, kept)?.sensitivity()
         }
-        PlanKind::MatchingSgd => {
+        Algorithm::MatchingSgd => {
             let pairs = order.pairs(records, steps);
             realised::pair_path(&geometry, &pairs, records, rates, kept)?.sensitivity()
         }
-        PlanKind::LocalizedSgd => {
+        Algorithm::LocalizedSgd => {
             let pairs: Vec<(u32, u32)> = (0..).zip(1..).take(steps).collect();
             realised::pair_path(&geometry, &pairs, phase.records, rates, kept)?.sensitivity()
         }
-        PlanKind::OfflinePair if kept == Kept::Suffix(1) => {
+        Algorithm::OfflinePair if kept == Kept::Suffix(1) => {
             realised::one_pass(&geometry, records, rates, Kept::Last)?.sensitivity
         }
-        PlanKind::OfflinePair => return Err(LearnError::NoProof("averages of `offline-pair`")),
+        Algorithm::OfflinePair => return Err(LearnError::NoProof("averages of `offline-pair`")),
         _ => return Err(LearnError::NoProof("this algorithm")),
     };
     // The mean of the kept iterates, its projection and its distance from the start round like a step does.

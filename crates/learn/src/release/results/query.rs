@@ -3,7 +3,7 @@
 use crate::LearnError;
 use crate::release::Mechanism;
 use crate::release::curator::{Curator, Holding, check_domain, count};
-use crate::release::walk::{descend, phase_pace, phase_result};
+use crate::release::walk::{descend, phase_descent, phase_result};
 use pairdp_noise::Source;
 
 impl<S: Source> Curator<S> {
@@ -40,7 +40,7 @@ impl<S: Source> Curator<S> {
             Holding::Here(records) => phase_result(problem, plan, &phase, records, start),
             Holding::Elsewhere(parts) => {
                 let (order, phases) = (plan.order(), mechanism.phases());
-                descend(&phase_pace(problem, plan, &phase), start, |w| match total {
+                descend(&phase_descent(problem, plan, &phase), start, |w| match total {
                     1 => parts.gradient(problem, w),
                     _ => parts.phase_gradient(problem, order, phases, made, w),
                 })?

@@ -1,7 +1,7 @@
 //! The noise, from public facts.
 
 use super::binomial::Binomial;
-use crate::release::{Common, Law, Public, packing, too_many_steps};
+use crate::release::{Common, NoiseKind, PublicFacts, packing, too_many_steps};
 use crate::{LearnError, Plan};
 use pairdp_accountant::calibrate;
 use pairdp_accountant::event::{Adjacency, Event, Release, Sampling};
@@ -31,9 +31,9 @@ pub struct Samples {
 }
 
 impl Samples {
-    pub(in crate::release) fn calibrate(public: Public) -> Result<Self, LearnError> {
-        let Public { problem, plan, records, .. } = public;
-        if plan.law() != Law::Gaussian {
+    pub(in crate::release) fn calibrate(public: PublicFacts) -> Result<Self, LearnError> {
+        let PublicFacts { problem, plan, records, .. } = public;
+        if plan.law() != NoiseKind::Gaussian {
             return Err(LearnError::NoProof("`noisy-sgd` with other than Gaussian noise"));
         }
         let sampling = sampling(problem, plan, records)?;
@@ -58,7 +58,7 @@ impl Samples {
         let reach = terms * constants.gradient_bound / (sensitivity * noise_multiplier);
         let lattice_bits = lattice::bits_for(up_by(reach, 8.0))?;
         // (D + 2τ + ρσ)/σ ≤ 1/multiplier.
-        let sigma = Law::Gaussian
+        let sigma = NoiseKind::Gaussian
             .scale(up_by(sensitivity + 2.0 * gradient_error, 2.0), 1.0 / noise_multiplier, p, lattice_bits)
             .ok_or_else(|| too_many_steps(plan))?;
         Ok(Self {

@@ -1,7 +1,7 @@
 //! Stochastic descent: secret pairs (or a record) a step, with noise in their gradient.
 
 use crate::checkpoint::Checkpointer;
-use crate::release::{Iterates, Pace};
+use crate::release::{Descent, Iterates};
 use crate::{Curator, LearnError};
 use pairdp_noise::Source;
 
@@ -12,15 +12,15 @@ use pairdp_noise::Source;
 /// exact accountant, not the printed formulas'.
 pub(crate) fn noisy_sgd<S: Source>(
     curator: &mut Curator<S>,
-    pace: &Pace,
+    descent: &Descent,
     checkpointer: &mut Checkpointer<'_>,
 ) -> Result<Vec<f64>, LearnError> {
     let mut iterates: Iterates = checkpointer.resume(curator)?;
     let mut gradient = vec![0.0; curator.parameters()];
-    while iterates.taken() < pace.steps {
+    while iterates.taken() < descent.steps {
         curator.noisy_sample(iterates.current(), &mut gradient)?;
-        iterates.step(pace, &gradient);
+        iterates.step(descent, &gradient);
         checkpointer.record(curator, &iterates)?;
     }
-    Ok(iterates.finish(pace))
+    Ok(iterates.finish(descent))
 }

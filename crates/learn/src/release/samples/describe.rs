@@ -2,9 +2,10 @@
 
 use super::Samples;
 use crate::LearnError;
+use crate::certificate::same;
 use crate::release::{Common, Family};
-use pairdp_accountant::event::{Event, Sampling};
-use pairdp_certificate::{self as plain, GradientRelease, Released};
+use pairdp_accountant::event::Event;
+use pairdp_certificate::{GradientRelease, Released};
 
 impl Family for Samples {
     fn common(&self) -> &Common {
@@ -27,24 +28,11 @@ impl Family for Samples {
     fn released(&self, _: Vec<GradientRelease>) -> Released {
         Released::SampledGradients {
             steps: self.steps(),
-            sampling: sampling(self.sampling),
+            sampling: same(&self.sampling),
             sensitivity: self.sensitivity,
             gradient_error: self.gradient_error,
             noise_multiplier: self.noise_multiplier,
             sigma: self.sigma,
-        }
-    }
-}
-
-fn sampling(sampling: Sampling) -> plain::Sampling {
-    match sampling {
-        Sampling::FixedSize { batch, records } => plain::Sampling::FixedSize { batch, records },
-        Sampling::OneIndex { records } => plain::Sampling::OneIndex { records },
-        Sampling::PoissonPairs { records, expected_pairs } => {
-            plain::Sampling::PoissonPairs { records, expected_pairs }
-        }
-        Sampling::None | Sampling::PoissonRecords { .. } => {
-            unreachable!("no mechanism samples so")
         }
     }
 }

@@ -4,7 +4,7 @@ use super::Samples;
 use crate::LearnError;
 use crate::release::curator::{Curator, check_slopes, count, here};
 use crate::release::walk::pair_term;
-use crate::release::{Family as _, Mechanism, Public, packing};
+use crate::release::{Family as _, Mechanism, PublicFacts, packing};
 use crate::spec::order::{below, distinct_pair};
 use pairdp_noise::Source;
 use pairdp_noise::lattice::Lattice;
@@ -36,7 +36,7 @@ impl<S: Source> Curator<S> {
     /// # Errors
     /// As [`Curator::noisy_gradient`]; [`LearnError::OutsideDomain`] for parameters that the noise does not cover.
     pub fn noisy_sample(&mut self, parameters: &[f64], out: &mut [f64]) -> Result<(), LearnError> {
-        let Public { problem, plan, features, .. } = self.public();
+        let PublicFacts { problem, plan, features, .. } = self.public();
         let p = packing::coordinates(problem, features);
         let (Mechanism::Samples(mechanism), Some(ahead)) = (&self.mechanism, &mut self.ahead) else {
             return Err(LearnError::WrongQuery("a sampled gradient"));

@@ -2,7 +2,7 @@
 
 use crate::charge::{Charge, sampler_distance};
 use crate::entry::{Action, Cost, ENTRY_VERSION, Entry, RunId};
-use crate::spent::{Spent, burden};
+use crate::filter::{Filter, burden};
 use crate::{Damage, LedgerError, SchemaDigest};
 use pairdp_accountant::{Adjacency, Event, gaussian};
 use pairdp_units::directed::{smaller, up_by};
@@ -44,7 +44,7 @@ pub struct Balance {
 
 /// All data sets and open runs.
 #[derive(Debug, Default)]
-pub(crate) struct Book {
+pub(crate) struct AccountState {
     accounts: BTreeMap<String, Account>,
     open: HashMap<RunId, OpenRun>,
 }
@@ -60,7 +60,7 @@ struct OpenRun {
 #[derive(Debug, Clone)]
 pub(crate) struct Account {
     facts: DataSet,
-    spent: Spent,
+    spent: Filter,
     /// The claim of the last run that was reserved; if it is the only one, this is what was spent.
     claim: Option<Budget>,
     committed: u64,
@@ -68,7 +68,7 @@ pub(crate) struct Account {
     cancelled: u64,
 }
 
-impl Book {
+impl AccountState {
     /// Takes an entry in.
     pub(crate) fn apply(&mut self, entry: &Entry) -> Result<(), LedgerError> {
         if entry.version > ENTRY_VERSION {
@@ -138,7 +138,7 @@ impl Book {
 
 impl Account {
     fn new(facts: DataSet) -> Self {
-        Self { facts, spent: Spent::default(), claim: None, committed: 0, open: 0, cancelled: 0 }
+        Self { facts, spent: Filter::default(), claim: None, committed: 0, open: 0, cancelled: 0 }
     }
 
     /// Refuses a run that would read the table by another schema than the owner's.

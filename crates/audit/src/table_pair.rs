@@ -49,7 +49,7 @@ impl Table {
 
 /// Two tables that differ in one record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Neighbours {
+pub struct TablePair {
     /// The one.
     pub first: Table,
     /// The other.
@@ -68,7 +68,7 @@ struct Extreme {
 }
 
 /// Every pair of tables of n records in which n − 1 are one extreme record and one is exchanged for another.
-pub fn extremes(problem: Problem, n: usize, columns: usize, replaced: usize) -> Vec<Neighbours> {
+pub fn extremes(problem: Problem, n: usize, columns: usize, replaced: usize) -> Vec<TablePair> {
     let [low, high] = targets(problem);
     let all =
         [(-1.0, low), (-1.0, high), (1.0, low), (1.0, high)].map(|(side, target)| Extreme { side, target });
@@ -82,12 +82,7 @@ pub fn extremes(problem: Problem, n: usize, columns: usize, replaced: usize) -> 
                 }
                 let reach = LOUD * problem.feature_bound();
                 let table = |record: &Extreme| table(n, columns, replaced, reach, others, record);
-                found.push(Neighbours {
-                    first: table(before),
-                    second: table(after),
-                    replaced,
-                    uniform: true,
-                });
+                found.push(TablePair { first: table(before), second: table(after), replaced, uniform: true });
             }
         }
     }
@@ -105,7 +100,7 @@ fn table(n: usize, columns: usize, replaced: usize, reach: f64, others: &Extreme
 }
 
 /// A table of no special shape, with one record exchanged for its mirror image of the other label.
-pub fn typical(problem: Problem, n: usize, columns: usize) -> Neighbours {
+pub fn typical(problem: Problem, n: usize, columns: usize) -> TablePair {
     // Public numbers: the auditor's own table, the same every time.
     let mut source = Replay::from_seed(20_261_116);
     let mut uniform = || (source.next_word() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
@@ -122,7 +117,7 @@ pub fn typical(problem: Problem, n: usize, columns: usize) -> Neighbours {
     if problem.labels() == Labels::Private {
         second.targets[0] = if first.targets[0] > low { low } else { high };
     }
-    Neighbours { first, second, replaced: 0, uniform: false }
+    TablePair { first, second, replaced: 0, uniform: false }
 }
 
 /// Two targets that are as different as the objective allows.

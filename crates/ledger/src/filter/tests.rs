@@ -19,7 +19,7 @@ fn shares_of_delta_add_up_to_one() {
 #[test]
 fn gaussian_runs_compose_tightly() {
     let delta = Delta::new(1e-6).unwrap();
-    let mut spent = Spent::default();
+    let mut spent = Filter::default();
     (0..100).for_each(|_| spent.add(&gaussian_charge(0.02)));
     let exact = gaussian::epsilon(delta, 0.2).unwrap().get();
     let found = spent.needed(delta);
@@ -28,7 +28,7 @@ fn gaussian_runs_compose_tightly() {
 
 #[test]
 fn pure_runs_add_up() {
-    let mut spent = Spent::default();
+    let mut spent = Filter::default();
     (0..10).for_each(|_| spent.add(&Charge { epsilon: 0.1, ..free() }));
     for delta in [0.0, 1e-6] {
         let needed = spent.needed(Delta::new(delta).unwrap());
@@ -41,7 +41,7 @@ fn pure_runs_add_up() {
 
 #[test]
 fn a_sampler_s_distance_counts_at_the_epsilon_of_the_whole() {
-    let spent = Spent::default().with(&Charge { distance: 1e-10, ..free() });
+    let spent = Filter::default().with(&Charge { distance: 1e-10, ..free() });
     assert!(spent.fits(Budget::new(1.0, 1e-6).unwrap()));
     // (1 + e¹⁰)·10⁻¹⁰ = 2.2·10⁻⁶.
     assert!(!spent.fits(Budget::new(10.0, 1e-6).unwrap()));
@@ -69,10 +69,10 @@ proptest! {
         turn in 0..20_usize,
     ) {
         let delta = Delta::new(1e-6).unwrap();
-        let total = |charges: &[Charge]| charges.iter().fold(Spent::default(), Spent::with);
+        let total = |charges: &[Charge]| charges.iter().fold(Filter::default(), Filter::with);
         let whole = total(&charges);
         for charge in &charges {
-            prop_assert!(whole.needed(delta) >= Spent::default().with(charge).needed(delta));
+            prop_assert!(whole.needed(delta) >= Filter::default().with(charge).needed(delta));
         }
         let mut turned = charges.clone();
         turned.rotate_left(turn % charges.len());
@@ -90,7 +90,7 @@ proptest! {
     #[test]
     fn needed_is_the_edge_of_what_fits(charges in prop::collection::vec(any_charge(), 1..8)) {
         let delta = Delta::new(1e-6).unwrap();
-        let spent = charges.iter().fold(Spent::default(), Spent::with);
+        let spent = charges.iter().fold(Filter::default(), Filter::with);
         let needed = spent.needed(delta);
         if needed.is_finite() && needed > 1e-9 {
             let fits = |epsilon: f64| spent.fits(Budget::new(epsilon, delta.get()).unwrap());
@@ -156,7 +156,7 @@ fn choosing_the_second_run_in_view_of_the_first_cannot_pass_the_grant() {
     let mut naive_worst: f64 = 0.0;
     for part in [0.3, 0.6, 0.9] {
         let first = part * limit;
-        let spent = Spent::default().with(&gaussian_charge(first));
+        let spent = Filter::default().with(&gaussian_charge(first));
         let fits = |charge: Charge| spent.with(&charge).fits(grant);
         let ratio = largest(1.0, |ratio| fits(gaussian_charge(ratio)));
         let response = largest(1.0, |epsilon| fits(Charge { epsilon, ..free() }));

@@ -17,7 +17,7 @@
 //! the granted one, most of it for region 0, where Gaussian runs alone live.
 //!
 //! # Guarantee
-//! If [`Spent::fits`] held after every run, all releases together are private at the grant, even when every run's noise,
+//! If [`Filter::fits`] held after every run, all releases together are private at the grant, even when every run's noise,
 //! length and kind were chosen in view of all results before: `proofs/ledger.md`.
 
 use crate::charge::Charge;
@@ -36,14 +36,14 @@ fn shares(k: u8) -> (f64, f64) {
 
 /// Sums over all runs that may have released something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Spent {
+pub(crate) struct Filter {
     ratio_squared: Amount,
     epsilon: Amount,
     delta: Probability,
     distance: Probability,
 }
 
-impl Spent {
+impl Filter {
     pub(crate) fn add(&mut self, charge: &Charge) {
         self.ratio_squared.add(charge.ratio_squared);
         self.epsilon.add(charge.epsilon);

@@ -162,13 +162,13 @@ impl Rule {
 }
 
 /// How a table is read: a rule a feature column, and the label if it is asked for.
-pub(crate) struct Rules<'a> {
+pub(crate) struct CellEncoder<'a> {
     pub(crate) encoding: &'a Encoding,
     pub(crate) features: Vec<Rule>,
     pub(crate) label: Option<LabelRule<'a>>,
 }
 
-impl<'a> Rules<'a> {
+impl<'a> CellEncoder<'a> {
     pub(crate) fn new(encoding: &'a Encoding, labels: LabelUse<'a>) -> Self {
         let label = match labels {
             LabelUse::Read(label) => Some(LabelRule::new(label)),
