@@ -2,9 +2,7 @@
 //!
 //! Exit codes: 0 done, 1 refused (the input or the budget does not allow it), 2 failed (the machine did).
 
-mod access;
 mod args;
-mod booking;
 mod checkpoint;
 mod commands;
 mod engine;
@@ -14,6 +12,8 @@ mod output;
 mod printer;
 mod progress;
 mod report;
+mod require_public;
+mod reservation;
 
 use args::{Arguments, Command};
 use clap::Parser;

@@ -4,7 +4,7 @@
 //! samples is drawn by itself in the same run and subtracted.
 
 use crate::report::{Report, best_seconds};
-use pairdp_learn::{Average, Checkpointer, Curator, LearnError, Mechanism, Plan, PlanKind};
+use pairdp_learn::{Algorithm, Average, Checkpointer, Curator, LearnError, Mechanism, Plan};
 use pairdp_noise::{Replay, Scale, Secure, Source, fill_gaussian};
 use pairdp_pairwise::kernel::{Par, gradient};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
@@ -26,7 +26,7 @@ fn measure(report: &mut Report) -> Result<(), LearnError> {
     let size = [("records", RECORDS as f64), ("features", FEATURES as f64)];
 
     let steps = 100;
-    let plan = Plan::new(PlanKind::NoisyGd, steps, 4.0, Average::SecondHalf)?;
+    let plan = Plan::new(Algorithm::NoisyGd, steps, 4.0, Average::SecondHalf)?;
     let table = records()?;
     let w = vec![0.1; FEATURES];
     let kernel = f64::from(steps) * best_seconds(10, || gradient(problem, &table, &w, Par::Parallel));
@@ -37,7 +37,7 @@ fn measure(report: &mut Report) -> Result<(), LearnError> {
     report.row("noisy-gd/100 gradients", &size, total / kernel, "ratio of times");
 
     let steps = u32::try_from(RECORDS).unwrap_or(u32::MAX);
-    let plan = Plan::new(PlanKind::NoisySgd, steps, 0.1, Average::SecondHalf)?;
+    let plan = Plan::new(Algorithm::NoisySgd, steps, 0.1, Average::SecondHalf)?;
     let mut total = f64::INFINITY;
     for _ in 0..3 {
         let table = records()?;

@@ -8,7 +8,7 @@
 use crate::report::{Point, Report, cpu_seconds, memory, slopes};
 use anyhow::{Context as _, Result};
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{PlanKind, Settings, Task, Training};
+use pairdp_learn::{Algorithm, Settings, Task, Training};
 use pairdp_noise::{Replay, Source};
 use pairdp_units::Budget;
 use rayon::prelude::*;
@@ -60,7 +60,7 @@ fn large(points: &[Point]) -> Vec<Point> {
 fn train(n: usize, d: usize) -> Result<(f64, Option<f64>)> {
     let settings = Settings {
         task: Task::Ranking,
-        algorithm: Some(PlanKind::NoisyGd),
+        algorithm: Some(Algorithm::NoisyGd),
         steps: Some(STEPS),
         step_size: Some(1.0),
         ..Settings::default()

@@ -8,7 +8,7 @@
 use crate::report::Report;
 use anyhow::{Context, Result};
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{DomainKind, PlanKind, RepresentationKind, Risk, Settings, Task, Training};
+use pairdp_learn::{Algorithm, DomainKind, RepresentationKind, Risk, Settings, Task, Training};
 use pairdp_noise::Replay;
 use pairdp_reproduce::ceiling;
 use pairdp_reproduce::sets::{Entry, SETS, part, scaled};
@@ -65,8 +65,8 @@ fn contenders(task: Task, n: usize, positive_rate: Option<f64>, wide: bool) -> V
         return vec![
             ("auto", with(None), false),
             ("auto", Settings { max_records: Some(n), ..with(None) }, false),
-            ("moments", with(Some(PlanKind::Moments)), false),
-            ("noisy-gd", with(Some(PlanKind::NoisyGd)), false),
+            ("moments", with(Some(Algorithm::Moments)), false),
+            ("noisy-gd", with(Some(Algorithm::NoisyGd)), false),
         ];
     }
     let with = |algorithm| Settings { task, algorithm, positive_rate, ..Settings::default() };
@@ -74,18 +74,18 @@ fn contenders(task: Task, n: usize, positive_rate: Option<f64>, wide: bool) -> V
         ("auto", with(None), false),
         ("auto", with(None), true),
         ("auto", Settings { max_records: Some(n), ..with(None) }, false),
-        ("noisy-gd", with(Some(PlanKind::NoisyGd)), false),
-        ("output-gd", with(Some(PlanKind::OutputGd)), false),
+        ("noisy-gd", with(Some(Algorithm::NoisyGd)), false),
+        ("output-gd", with(Some(Algorithm::OutputGd)), false),
     ];
     if task == Task::Ranking {
-        let records = Settings { risk: Some(Risk::Records), ..with(Some(PlanKind::NoisyGd)) };
+        let records = Settings { risk: Some(Risk::Records), ..with(Some(Algorithm::NoisyGd)) };
         all.push(("noisy-gd on records", records, false));
     }
     if task == Task::Metric {
-        let diagonal = Settings { domain: Some(DomainKind::PsdDiagonal), ..with(Some(PlanKind::NoisyGd)) };
+        let diagonal = Settings { domain: Some(DomainKind::PsdDiagonal), ..with(Some(Algorithm::NoisyGd)) };
         all.push(("noisy-gd, diagonal", diagonal, false));
     } else {
-        all.push(("moments", with(Some(PlanKind::Moments)), false));
+        all.push(("moments", with(Some(Algorithm::Moments)), false));
     }
     all
 }

@@ -3,7 +3,7 @@
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use pairdp_data::{Encoding, Label, simulate};
-use pairdp_learn::{Checkpointer, Curator, Mechanism, Plan, PlanKind, Predictor, PrivateModel, Task};
+use pairdp_learn::{Algorithm, Checkpointer, Curator, Mechanism, Plan, Predictor, PrivateModel, Task};
 use pairdp_noise::Secure;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_units::Budget;
@@ -121,11 +121,11 @@ fn parquet_file(packing: Packing, version: WriterVersion) -> Result<Vec<u8>, Box
 }
 
 pub(crate) fn model() -> Vec<Vec<u8>> {
-    let kinds = [PlanKind::NoisyGd, PlanKind::OutputGd, PlanKind::NoisySgd];
+    let kinds = [Algorithm::NoisyGd, Algorithm::OutputGd, Algorithm::NoisySgd];
     kinds.into_iter().filter_map(|kind| model_file(kind).ok()).collect()
 }
 
-fn model_file(kind: PlanKind) -> Result<Vec<u8>, Box<dyn Error>> {
+fn model_file(kind: Algorithm) -> Result<Vec<u8>, Box<dyn Error>> {
     let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
     let problem = Problem::new(objective, Domain::Ball { radius: 1.0 }, 1.0)?.with_ridge(0.1)?;
     let budget = Budget::new(1.0, 1e-6)?;

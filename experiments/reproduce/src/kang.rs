@@ -2,7 +2,7 @@
 
 use crate::{Experiment, Job, Jobs, Row, Value};
 use anyhow::Result;
-use pairdp_learn::{PlanKind, Settings, explain};
+use pairdp_learn::{Algorithm, Settings, explain};
 use pairdp_pairwise::RankingForm;
 use pairdp_units::Budget;
 
@@ -30,12 +30,12 @@ pub(crate) const TABLE: Experiment = Experiment {
 };
 
 /// Who claims it, for which algorithm, and whether the rate has √n for n.
-const LINES: [(&str, PlanKind, bool); 5] = [
-    ("Huai et al., strongly convex (offline-pair)", PlanKind::OfflinePair, false),
-    ("Huai et al., convex (offline-pair)", PlanKind::OfflinePair, true),
-    ("Yang et al., convex (output-sgd)", PlanKind::OutputSgd, true),
-    ("Kang et al., expectation (noisy-gd)", PlanKind::NoisyGd, false),
-    ("Kang et al., high probability (noisy-gd)", PlanKind::NoisyGd, true),
+const LINES: [(&str, Algorithm, bool); 5] = [
+    ("Huai et al., strongly convex (offline-pair)", Algorithm::OfflinePair, false),
+    ("Huai et al., convex (offline-pair)", Algorithm::OfflinePair, true),
+    ("Yang et al., convex (output-sgd)", Algorithm::OutputSgd, true),
+    ("Kang et al., expectation (noisy-gd)", Algorithm::NoisyGd, false),
+    ("Kang et al., high probability (noisy-gd)", Algorithm::NoisyGd, true),
 ];
 
 fn rows(records: usize) -> Result<Vec<Row>> {

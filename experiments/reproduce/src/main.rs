@@ -42,8 +42,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = if arguments.name == "list" { Ok(list(arguments.json)) } else { rerun(&arguments) };
-    match outcome {
+    match rerun(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -62,6 +61,10 @@ fn list(as_json: bool) {
 }
 
 fn rerun(arguments: &Arguments) -> Result<()> {
+    if arguments.name == "list" {
+        list(arguments.json);
+        return Ok(());
+    }
     let wanted = |experiment: &Experiment| arguments.name == "all" || experiment.name == arguments.name;
     if !EXPERIMENTS.iter().any(wanted) {
         bail!("there is no table called `{}`; see `cargo xtask reproduce list`", arguments.name);

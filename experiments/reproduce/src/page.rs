@@ -47,7 +47,7 @@ pub fn section(experiment: &Experiment, outcome: &Outcome, quick: bool) -> Strin
         experiment.title, experiment.name
     );
     let cells = |cells: &mut dyn Iterator<Item = String>| -> String {
-        cells.map(|cell| format!(" {} |", cell.replace('|', "\\|"))).collect()
+        cells.fold(String::new(), |line, cell| line + " " + &cell.replace('|', "\\|") + " |")
     };
     let names = ["cell", "row"].iter().chain(experiment.columns).map(|name| (*name).to_owned());
     let _ = writeln!(text, "|{}", cells(&mut names.clone()));

@@ -10,7 +10,7 @@ use anyhow::Result;
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::baseline::{self, Baseline};
 use pairdp_learn::{
-    Average, Calibration, Order, Paper, PlanKind, Predictor, Settings, Shuffle, Task, Training,
+    Algorithm, Average, Calibration, Order, Paper, Predictor, Settings, Shuffle, Task, Training,
 };
 use pairdp_noise::{Replay, Source};
 use pairdp_units::Budget;
@@ -111,7 +111,7 @@ fn cell(figure: &Figure, kappa: f64, epsilon: f64, repetitions: usize) -> Result
     let budget = Budget::new(epsilon, (RECORDS as f64).powi(-2))?;
     let certified = Settings {
         task,
-        algorithm: Some(PlanKind::NoisySgd),
+        algorithm: Some(Algorithm::NoisySgd),
         intercept: Some(false),
         radius: Some(figure.radius),
         feature_bound: Some(1.0),

@@ -11,7 +11,7 @@ use crate::{Experiment, Job, Jobs, Row, Scope, Value, ceiling};
 use anyhow::{Context as _, Result};
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::baseline::{self, Baseline};
-use pairdp_learn::{Calibration, DomainKind, Paper, PlanKind, Predictor, Settings, Task, Training};
+use pairdp_learn::{Algorithm, Calibration, DomainKind, Paper, Predictor, Settings, Task, Training};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::RankingForm;
 use pairdp_units::Budget;
@@ -116,10 +116,10 @@ fn jobs(scope: &Scope<'_>, task: Task) -> Result<Jobs> {
 /// The settings of one of the paper's algorithms; none for what adds no noise.
 fn settings(task: Task, line: Line) -> Option<Settings> {
     let algorithm = match line.algorithm {
-        "OffPairStrC" | "OffPairC" => PlanKind::OfflinePair,
-        "DPGDSC" => PlanKind::OutputGd,
-        "DPGDC2" => PlanKind::NoisyGd,
-        "DPEGD" => PlanKind::PhasedGd,
+        "OffPairStrC" | "OffPairC" => Algorithm::OfflinePair,
+        "DPGDSC" => Algorithm::OutputGd,
+        "DPGDC2" => Algorithm::NoisyGd,
+        "DPEGD" => Algorithm::PhasedGd,
         _ => return None,
     };
     let ridge = match (line.strongly, task) {
@@ -129,7 +129,7 @@ fn settings(task: Task, line: Line) -> Option<Settings> {
     };
     // No sensitivity is proved for descents within the cone whose result gets the noise. They run in the whole ball, and
     // directions that come out negative count as 0.
-    let within_cone = task == Task::Metric && algorithm == PlanKind::NoisyGd;
+    let within_cone = task == Task::Metric && algorithm == Algorithm::NoisyGd;
     let domain = if within_cone { DomainKind::PsdBall } else { DomainKind::Ball };
     Some(Settings {
         task,
