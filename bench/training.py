@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
+
 from racing import Set, Split, auc, cut, emit, mean_and_error, sets, versions
 
 warnings.simplefilter("ignore")
@@ -46,21 +47,18 @@ def ours() -> None:
 
     versions("pairdp")
 
-    def fit(data: Set, epsilon: float, delta: float, **options: int) -> Fit:
-        known = {"positive_rate": data.positive_rate, **options}
-
+    def fit(epsilon: float, delta: float, **settings: int) -> Fit:
         def train(split: Split) -> np.ndarray:
-            ranker = PrivateRanker(epsilon=epsilon, delta=delta, bounds=(-1, 1), options=known)
+            ranker = PrivateRanker(epsilon=epsilon, delta=delta, bounds=(-1, 1), **settings)
             return ranker.fit(split.X, split.y).decision_function(split.X_test)
 
         return train
 
     for data in sets("ranking"):
         for epsilon in data.epsilons:
-            measure(data, epsilon, "pairdp", [fit(data, epsilon, data.delta)])
-            measure(data, epsilon, "pairdp, add or remove",
-                    [fit(data, epsilon, data.delta, max_records=data.train)])
-            measure(data, epsilon, "pairdp, δ = 0", [fit(data, epsilon, 0.0)])
+            measure(data, epsilon, "pairdp", [fit(epsilon, data.delta)])
+            measure(data, epsilon, "pairdp, add or remove", [fit(epsilon, data.delta, max_records=data.train)])
+            measure(data, epsilon, "pairdp, δ = 0", [fit(epsilon, 0.0)])
 
 
 def diffprivlib() -> None:
@@ -98,7 +96,10 @@ def opacus() -> None:
             key = (len(split.X), batch, epochs, epsilon, delta)
             if key not in noises:
                 noises[key] = get_noise_multiplier(
-                    target_epsilon=epsilon, target_delta=delta, sample_rate=batch / len(split.X), epochs=epochs,
+                    target_epsilon=epsilon,
+                    target_delta=delta,
+                    sample_rate=batch / len(split.X),
+                    epochs=epochs,
                     accountant="prv",
                 )
             X, y = (torch.tensor(values, dtype=torch.float32) for values in (split.X, split.y))
@@ -106,8 +107,10 @@ def opacus() -> None:
             torch.nn.init.zeros_(model.weight)
             torch.nn.init.zeros_(model.bias)
             model, optimizer, loader = PrivacyEngine().make_private(
-                module=model, optimizer=torch.optim.SGD(model.parameters(), lr=rate),
-                data_loader=DataLoader(TensorDataset(X, y), batch_size=batch), noise_multiplier=noises[key],
+                module=model,
+                optimizer=torch.optim.SGD(model.parameters(), lr=rate),
+                data_loader=DataLoader(TensorDataset(X, y), batch_size=batch),
+                noise_multiplier=noises[key],
                 max_grad_norm=1.0,
             )
             loss = torch.nn.BCEWithLogitsLoss()

@@ -35,11 +35,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._base import PrivateEstimator
+from ._guarantee import Guarantee
 
 __all__ = ["Ledger"]
 
-Trained = TypeVar("Trained", bound=PrivateEstimator)
+Trained = TypeVar("Trained", bound=Guarantee)
 
 # A schema file, or what `table_schema` returns.
 Schema = str | os.PathLike[str] | dict[str, Any]
@@ -107,7 +107,7 @@ class Ledger:
             The grant.
         records : int or None
             How many records it has, which is public. ``None`` keeps their number secret: runs then need
-            ``options={"max_records": ...}`` and protect adding or removing a record.
+            ``max_records=`` and protect adding or removing a record.
         schema : path-like or dict, optional
             What the table is read by: a schema file, or ``estimator.table_schema(n_features)`` for arrays. Nothing can be
             spent before it is said here or by :meth:`set_schema`, and runs that read the table in another way are refused
@@ -177,7 +177,7 @@ class Ledger:
         -------
         The estimator, fitted
         """
-        if not isinstance(estimator, PrivateEstimator):
+        if not isinstance(estimator, Guarantee):
             raise TypeError(f"a ledger pays for private estimators, not for {type(estimator).__name__}")
         form = _form(estimator.table_schema(_width(X)))
         _core.ledger_check_schema(*self._file, dataset, form)

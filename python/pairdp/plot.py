@@ -79,9 +79,7 @@ def trade_off(
     matplotlib Axes
     """
     rates = np.linspace(0.0, 1.0, points)
-    misses = accounting.trade_off(
-        rates, noise_multiplier=noise_multiplier, records=records, batch=batch, steps=steps
-    )
+    misses = accounting.trade_off(rates, noise_multiplier=noise_multiplier, records=records, batch=batch, steps=steps)
     ax = _axes(ax)
     ax.plot(rates, misses, label=f"noise multiplier {noise_multiplier:g}")
     ax.plot([0, 1], [1, 0], linestyle=":", color="grey", label="guessing")

@@ -34,9 +34,13 @@ def test_the_trade_off_is_the_gaussian_one_without_sampling():
 
 
 def test_bad_questions_are_refused():
-    for bad in ({"noise_multiplier": -1}, {"delta": 2}, {"batch": 101}):
+    for bad, words in (
+        ({"noise_multiplier": -1}, "cannot be -1"),
+        ({"delta": 2}, "δ must be at least 0 and below 1"),
+        ({"batch": 101}, "cannot be 101"),
+    ):
         question = {"noise_multiplier": 1.0, "delta": 1e-6, "records": 100, "batch": None} | bad
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=words):
             accounting.account(**question)
 
 

@@ -83,7 +83,7 @@ def test_texts_and_missing_values_are_encoded_in_the_file(tmp_path):
         "parameters": weights.tolist(),
     }
     text = json.dumps({"format": "pairdp-baseline/2", "predictor": predictor})
-    (tmp_path / "m.onnx").write_bytes(_core.to_onnx(text))
+    (tmp_path / "m.onnx").write_bytes(_core.Model(text).to_onnx())
 
     rng = np.random.default_rng(3)
     ages = rng.choice([-5.0, 0.0, 17.5, 64.0, 100.0, 250.0, np.nan], size=300)

@@ -6,7 +6,7 @@ use crate::{AsPrinted, Certificate, Plan, certified_problem};
 use pairdp_data::{Encoding, Label, LabelKind, Table};
 use pairdp_pairwise::kernel::score;
 use pairdp_pairwise::{Objective, PointLoss, Problem, clip_row, metric_map};
-use pairdp_units::Hint;
+use pairdp_units::{FrontEnd, Hint};
 use serde::{Deserialize, Serialize};
 
 const PRIVATE_FORMAT: &str = "pairdp-model/2";
@@ -242,9 +242,12 @@ impl Hint for ModelError {
         "model"
     }
 
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, to: FrontEnd) -> Option<String> {
         match self {
-            Self::Json(_) => Some("give a file that `pairdp train` wrote".into()),
+            Self::Json(_) => Some(format!(
+                "give a file that {} wrote",
+                to.either("`pairdp train`", "`save` or the command")
+            )),
             Self::Format { .. } => Some("another version of pairdp may read it".into()),
             Self::Shape { .. } | Self::NotFinite | Self::Encoding(_) => {
                 Some("the file was changed after training".into())

@@ -1,7 +1,7 @@
 //! The private table, in the form that kernels read.
 
 use crate::clip::clip_row;
-use pairdp_units::Hint;
+use pairdp_units::{FrontEnd, Hint};
 
 /// How a feature is stored. Sums are always taken in `f64`.
 pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
@@ -74,7 +74,7 @@ pub enum RecordsError {
 }
 
 impl Hint for RecordsError {
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, _: FrontEnd) -> Option<String> {
         None
     }
 }

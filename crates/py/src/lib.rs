@@ -3,11 +3,13 @@
 
 mod accounting;
 mod audit;
-mod error;
+mod gateway;
 mod ledger;
 mod model;
 mod parts;
-mod waiting;
+mod planning;
+mod settings;
+mod training;
 
 use pyo3::prelude::*;
 
@@ -30,10 +32,13 @@ mod _core {
         ledger_history, ledger_set_schema, schema_form,
     };
     #[pymodule_export]
-    use crate::model::{
-        auc, embed_rows, encode_rows, explain_plan, fit, fit_baseline, plan, score_rows, simulate, to_onnx,
-        verify_model,
-    };
+    use crate::model::{Model, auc};
     #[pymodule_export]
     use crate::parts::{Part, describe_parts, fit_parts, load_part, merge_states, rehearse_parts};
+    #[pymodule_export]
+    use crate::planning::{explain_plan, plan, simulate};
+    #[pymodule_export]
+    use crate::settings::{losses_by_task, settings_table};
+    #[pymodule_export]
+    use crate::training::{fit, fit_baseline};
 }

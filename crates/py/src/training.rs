@@ -1,0 +1,91 @@
+//! Training on arrays.
+
+use crate::gateway::{EnterCore as _, Refused};
+use crate::ledger::{Payment, payer};
+use crate::model::{Model, encode};
+use crate::settings::read_settings;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pairdp_data::{Encoding, Label, Table};
+use pairdp_learn::baseline::{self, Baseline};
+use pairdp_learn::{Checkpointer, Training, certified_event};
+use pairdp_units::Budget;
+use pyo3::prelude::*;
+use serde::de::DeserializeOwned;
+
+/// Trains a private model. `settings` is a JSON object of public choices, `encoding` and `label` are as in a model file;
+/// `targets` are ±1, class numbers, or numbers within ±1. `booking` says which ledger pays.
+#[pyfunction]
+#[pyo3(signature = (rows, targets, encoding, label, settings, epsilon, delta, booking=None))]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+#[expect(clippy::too_many_arguments, reason = "a call from Python, by name")]
+pub(crate) fn fit(
+    py: Python<'_>,
+    rows: PyReadonlyArray2<'_, f64>,
+    targets: PyReadonlyArray1<'_, f64>,
+    encoding: &str,
+    label: Option<&str>,
+    settings: &str,
+    epsilon: f64,
+    delta: f64,
+    booking: Option<Payment>,
+) -> PyResult<Model> {
+    let budget = Budget::new(epsilon, delta).map_err(Refused::from)?;
+    let mut payer = booking.map(|payment| payer(&payment)).transpose().map_err(Refused::from)?;
+    let (encoding, label) = described(encoding, label)?;
+    let training = Training { settings: read_settings(settings)?, encoding, label, budget };
+    // The array is looked at here, before Python's lock is released.
+    let run = training.open(&mut payer, &mut Checkpointer::none(), || -> Result<_, Refused> {
+        Ok(labelled(&training.encoding, &rows, &targets)?.into())
+    })?;
+    py.enter_core_for_long(move |stop| {
+        let model = run.train(&mut Checkpointer::none().stopped_by(stop))?;
+        if let Some(booking) = payer {
+            booking.settle(&certified_event(&model.certificate)?)?;
+        }
+        Ok(Model { text: model.to_json()?, predictor: model.predictor })
+    })
+}
+
+/// Descends over all pairs without privacy.
+#[pyfunction]
+#[pyo3(signature = (rows, targets, encoding, label, settings))]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn fit_baseline(
+    py: Python<'_>,
+    rows: PyReadonlyArray2<'_, f64>,
+    targets: PyReadonlyArray1<'_, f64>,
+    encoding: &str,
+    label: Option<&str>,
+    settings: &str,
+) -> PyResult<Model> {
+    let settings = read_settings(settings)?;
+    let (encoding, label) = described(encoding, label)?;
+    let table = labelled(&encoding, &rows, &targets)?;
+    py.enter_core_for_long(move |_| {
+        let model = baseline::fit(Baseline::Gd, &settings, table, encoding, label)?;
+        Ok(Model { text: model.to_json()?, predictor: model.predictor })
+    })
+}
+
+/// How rows are read, and the label, from their JSON texts.
+pub(crate) fn described(encoding: &str, label: Option<&str>) -> Result<(Encoding, Option<Label>), Refused> {
+    let encoding: Encoding = read(encoding)?;
+    encoding.check().map_err(Refused::value)?;
+    Ok((encoding, label.map(read).transpose()?))
+}
+
+/// A description, or what is wrong with it; not where in a text that nobody wrote.
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, Refused> {
+    let value: serde_json::Result<serde_json::Value> = serde_json::from_str(text);
+    value.and_then(serde_json::from_value).map_err(|error| Refused::value(error.to_string()))
+}
+
+/// An encoded table with its targets.
+fn labelled(
+    encoding: &Encoding,
+    rows: &PyReadonlyArray2<'_, f64>,
+    targets: &PyReadonlyArray1<'_, f64>,
+) -> Result<Table, Refused> {
+    let targets = targets.as_slice().map_err(|_| Refused::value("targets must be contiguous"))?.to_vec();
+    Ok(Table { targets, ..encode(encoding, rows)? })
+}

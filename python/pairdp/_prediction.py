@@ -1,0 +1,72 @@
+"""What a fitted estimator knows, and how it reads rows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _core
+from ._cells import readable, rows_of
+
+
+class Prediction(BaseEstimator):
+    """Holds a model, read once, and applies it."""
+
+    _model: _core.Model
+
+    @property
+    def model_(self) -> str:
+        """The model file's text, as the ``pairdp`` command reads it."""
+        return self._model.text
+
+    def encode(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return rows as the model sees them: what its scores are linear in.
+
+        Features are cut off at the bounds and mapped to [-1, 1], and rows longer than the feature bound are scaled down to
+        it. So a score is ``encode(X) @ coef_ + intercept_``, and not a linear function of ``X`` where a row is cut off or
+        scaled down.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        rows = self._rows(X)
+        return self._model.encode(rows)
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        rows = self._rows(X)
+        return self._model.scores(rows)
+
+    def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
+        check_is_fitted(self, "model_")
+        table = readable(X)
+        rows = rows_of(table, least=1)
+        self._check_columns(table, rows, reset=False)
+        return rows
+
+    def _check_columns(self, table: Any, rows: NDArray[np.float64], *, reset: bool) -> None:
+        """Note the number and names of columns, or compare them with those of ``fit``: all that scikit-learn looks at."""
+        validate_data(self, table if hasattr(table, "shape") else rows, reset=reset, skip_check_array=True)
+
+    def _accept(self, model: _core.Model) -> None:
+        """Take over a model that was trained or read."""
+        document = json.loads(model.text)
+        self._model = model
+        predictor = document["predictor"]
+        self.coef_ = np.array(predictor["parameters"], dtype=np.float64)
+        self.intercept_ = 0.0
+        if "constant" in predictor:
+            self.intercept_ = float(self.coef_[-1] * predictor["constant"])
+            self.coef_ = self.coef_[:-1]
+        if "certificate" in document:
+            self.certificate_ = document["certificate"]
+            self.plan_ = document["training"]
