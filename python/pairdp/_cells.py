@@ -73,8 +73,7 @@ def rows_of(X: Any, *, least: int, secret: bool = False) -> NDArray[np.float64]:
     if n_columns == 0:
         shape = "" if secret else str(n_rows)
         raise ValueError(f"Found array with 0 feature(s) (shape=({shape}, 0)) while a minimum of 1 is required.")
-    if n_rows < least:
-        raise ValueError(f"Found array with {n_rows} sample(s) while a minimum of {least} is required.")
+    check_rows(n_rows, least=least)
     names = column_names(X, n_columns)
 
     def refuse(column: int, row: int, what: str, kind: type[Exception] = ValueError) -> None:
@@ -90,8 +89,14 @@ def rows_of(X: Any, *, least: int, secret: bool = False) -> NDArray[np.float64]:
     return np.ascontiguousarray(numbers)
 
 
-def labels_of(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
-    """Return labels or targets as one-dimensional array of what they are."""
+def check_rows(n_rows: int, *, least: int) -> None:
+    """Refuse a table of too few rows."""
+    if n_rows < least:
+        raise ValueError(f"Found array with {n_rows} sample(s) while a minimum of {least} is required.")
+
+
+def labels_shaped(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
+    """Return labels as one-dimensional array, a label for each row, whatever they are."""
     if y is None:
         raise ValueError("fitting requires y to be passed, but the target y is None")
     labels = _attempt(lambda: np.asarray(y))
@@ -102,7 +107,7 @@ def labels_of(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, ), "
             "for example using ravel().",
             DataConversionWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         labels = labels.ravel()
     if labels.ndim != 1:
@@ -110,6 +115,12 @@ def labels_of(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
     if len(labels) != n_rows:
         counts = "" if secret else f": [{n_rows}, {len(labels)}]"
         raise ValueError(f"Found input variables with inconsistent numbers of samples{counts}")
+    return labels
+
+
+def labels_of(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
+    """Return labels or targets as one-dimensional array of what they are."""
+    labels = labels_shaped(y, n_rows, secret=secret)
     kind = labels.dtype.kind
     if kind == "c":
         raise ValueError("Complex data not supported: y must hold real numbers or text")

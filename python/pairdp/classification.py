@@ -68,7 +68,11 @@ class Classification(ClassifierMixin, Linear):
         """
         # What scikit-learn's own says about labels that do not fit shows them.
         predicted = self.predict(X)
-        right = labels_of(y, len(predicted)) == predicted
+        schema = self._read_schema()
+        if schema is None:
+            right = labels_of(y, len(predicted)) == predicted
+        else:
+            right = (schema.targets(y, len(predicted)) > 0) == (predicted == self.classes_[1])
         weights = weights_of(sample_weight, len(predicted))
         return float(np.average(np.broadcast_to(right, predicted.shape), weights=weights))
 

@@ -60,8 +60,9 @@ class Ranking(Linear, Estimator):
         float
         """
         scores = self.decision_function(X)
-        labels = labels_of(y, len(scores))
-        area = _core.auc(scores, np.ascontiguousarray(self._targets(labels) > 0))
+        schema = self._read_schema()
+        targets = self._targets(labels_of(y, len(scores))) if schema is None else schema.targets(y, len(scores))
+        area = _core.auc(scores, np.ascontiguousarray(targets > 0))
         if area is None:
             raise ValueError("AUC needs a record of each class")
         return area
