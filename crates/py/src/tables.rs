@@ -86,7 +86,6 @@ fn refused(bad: &BadCell, place: &str) -> Refused {
 /// reads.
 #[pyfunction]
 #[pyo3(signature = (path, text))]
-#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn read_schema(py: Python<'_>, path: Option<PathBuf>, text: Option<&str>) -> PyResult<String> {
     py.enter_core(|| {
         let schema = match (path, text) {
