@@ -1,6 +1,6 @@
 """NumPy and PyTorch: the gradient of the logistic loss over all pairs of a positive and a negative record, on one thread.
 
-The table is the one that `crates/bench/src/race.rs` makes. Work grows with the number of pairs, so large tables are timed on a
+The table is the one that `experiments/bench/src/race.rs` makes. Work grows with the number of pairs, so large tables are timed on a
 random part of the positive records and the time is divided by that part, which `share` tells.
 """
 

@@ -1,5 +1,5 @@
 //! One command per chore: `cargo xtask test`, `cargo xtask bench NAME [--json]`, `cargo xtask audit-everything`,
-//! `cargo xtask fuzz TARGET`.
+//! `cargo xtask fuzz TARGET`, `cargo xtask reproduce NAME`.
 
 mod engines;
 mod peers;
@@ -11,11 +11,12 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
 usage: cargo xtask test                    format, lints, docs, Rust tests, wheel, Python tests
-       cargo xtask bench NAME [--json]     a benchmark of crates/bench; without NAME, the list
+       cargo xtask bench NAME [--json]     a benchmark of experiments/bench; without NAME, the list
        cargo xtask bench engines [--json]  training on local processes, Ray and Dask
        cargo xtask bench peers [--data DIR] [--quick] [--only JOB] [--torch]   the race against other libraries
        cargo xtask audit-everything [--tries N]   neighbours that would break a claim, for all that a plan accepts
-       cargo xtask fuzz TARGET [--minutes M]   damaged inputs for a parser; without TARGET, the list";
+       cargo xtask fuzz TARGET [--minutes M]   damaged inputs for a parser; without TARGET, the list
+       cargo xtask reproduce NAME [--quick]    the papers' tables, rerun; `list` shows them";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
             program("pairdp-bench", &[&["everything".to_owned()], rest].concat())
         }
         Some((first, rest)) if first == "fuzz" => program("pairdp-fuzz", rest),
+        Some((first, rest)) if first == "reproduce" => program("pairdp-reproduce", rest),
         _ => Err(anyhow::anyhow!("{USAGE}")),
     };
     match outcome {

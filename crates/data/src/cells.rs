@@ -1,7 +1,7 @@
 //! Tables that a program holds in columns, read by the same rules as files.
 
+use crate::cell_encoder::{LabelRule, Rule};
 use crate::error::CellProblem;
-use crate::rules::{LabelRule, Rule};
 use crate::{Encoding, Label, Table};
 
 /// The cells of a column.

@@ -6,6 +6,7 @@
 //!
 //! Errors are about a table's form (file, line, column) and never quote a cell.
 
+mod cell_encoder;
 mod cells;
 mod csv;
 mod encoding;
@@ -18,7 +19,6 @@ mod lines;
 mod number;
 mod pages;
 mod parquet;
-mod rules;
 mod schema;
 pub mod simulate;
 mod source;

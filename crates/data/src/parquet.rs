@@ -4,10 +4,10 @@
 //! memory, a thread; groups are read on every core. What the file says about its own sizes is checked first: see
 //! [`thrift`].
 
+use crate::cell_encoder::{CellEncoder, LabelRule, Rule};
 use crate::error::CellProblem;
 use crate::lines::Rows;
 use crate::pages::{InOrder, Window, check_pages, read_range};
-use crate::rules::{LabelRule, Rule, Rules};
 use crate::source::open_file;
 use crate::{DataError, Table, thrift};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
@@ -31,7 +31,7 @@ const RECORDS_ANYWAY: u64 = 1_000_000;
 const MOST_GROUPS: usize = 500;
 
 /// Reads a table.
-pub(crate) fn read(path: &Path, rules: &Rules<'_>) -> Result<Table, DataError> {
+pub(crate) fn read(path: &Path, rules: &CellEncoder<'_>) -> Result<Table, DataError> {
     let footer = Footer::read(path)?;
     let columns = footer.columns(rules)?;
 
@@ -65,7 +65,7 @@ pub(crate) fn header(path: &Path) -> Result<Vec<String>, DataError> {
 }
 
 /// Whether the file has the columns that are to be read; returns the names of all.
-pub(crate) fn check(path: &Path, rules: &Rules<'_>) -> Result<Vec<String>, DataError> {
+pub(crate) fn check(path: &Path, rules: &CellEncoder<'_>) -> Result<Vec<String>, DataError> {
     let footer = Footer::read(path)?;
     footer.columns(rules)?;
     Ok(footer.names())
@@ -355,7 +355,7 @@ impl Footer {
     }
 
     /// What is read, in the order of the rules.
-    fn columns<'a>(&self, rules: &'a Rules<'a>) -> Result<Vec<Column<'a>>, DataError> {
+    fn columns<'a>(&self, rules: &'a CellEncoder<'a>) -> Result<Vec<Column<'a>>, DataError> {
         let features = rules.encoding.columns().iter().zip(&rules.features);
         let features = features.map(|(column, rule)| self.column(&column.name, Use::Feature(rule)));
         let label = rules.label.iter().map(|rule| self.column(&rule.label.column, Use::Label(rule)));

@@ -1,10 +1,11 @@
 //! Learning without privacy, to compare with. A baseline is a type of its own and never carries a certificate.
 
-pub use crate::algorithm::phase_result;
+pub use crate::release::walk::phase_result;
 
-use crate::algorithm::{Descent, Pace};
 use crate::parts::RowLayout;
-use crate::{Average, BaselineModel, LearnError, Order, Plan, PlanKind, Predictor, Settings};
+use crate::release::Descent;
+use crate::release::walk::Walk;
+use crate::{Algorithm, Average, BaselineModel, LearnError, Order, Plan, Predictor, Settings};
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_pairwise::{Objective, Problem, Records};
 
@@ -32,15 +33,15 @@ pub fn descend(
     problem.gradient_sensitivity(0.0, records.len())?;
     let (n, steps) = (records.len(), plan.steps() as usize);
     let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
-    let descent = match baseline {
-        Baseline::Gd => Descent::FullBatch,
-        Baseline::Sgd(order) if pointwise => Descent::Records(order.indices(n, steps)),
-        Baseline::Sgd(order) => Descent::Pairs(order.pairs(n, steps)),
+    let walk = match baseline {
+        Baseline::Gd => Walk::FullBatch,
+        Baseline::Sgd(order) if pointwise => Walk::Records(order.indices(n, steps)),
+        Baseline::Sgd(order) => Walk::Pairs(order.pairs(n, steps)),
         Baseline::SgdHistory(_) if pointwise => return Err(LearnError::NoHistory),
-        Baseline::SgdHistory(order) => Descent::History(order.indices(n, steps + 1)),
+        Baseline::SgdHistory(order) => Walk::History(order.indices(n, steps + 1)),
     };
-    let pace = Pace::of(problem, plan);
-    Ok(descent.run(&pace, records, &vec![0.0; problem.parameters(records.columns())]))
+    let descent = Descent::of(problem, plan);
+    Ok(walk.run(&descent, records, &vec![0.0; problem.parameters(records.columns())]))
 }
 
 /// Descends without privacy: over all pairs until close to a minimum, or once through the table, unless the settings say
@@ -56,7 +57,7 @@ pub fn fit(
     label: Option<Label>,
 ) -> Result<BaselineModel, LearnError> {
     const FULL_STEPS: u32 = 300;
-    let settings = &Settings { algorithm: Some(PlanKind::NoisyGd), ..settings.clone() };
+    let settings = &Settings { algorithm: Some(Algorithm::NoisyGd), ..settings.clone() };
     let problem = settings.problem(table.columns)?;
     let (feature_bound, constant) = (settings.row_bound(table.columns), settings.constant(table.columns));
     let rows = table.rows;
@@ -68,7 +69,7 @@ pub fn fit(
         }
     };
     let plan = Plan::new(
-        PlanKind::NoisyGd,
+        Algorithm::NoisyGd,
         settings.steps.unwrap_or(steps),
         settings.step_size.unwrap_or(size),
         settings.average.unwrap_or(average),

@@ -13,8 +13,8 @@
 //! The store replaces a checkpoint as a whole or not at all, and nobody reads the memory of the process. Whoever decides when
 //! to kill a run must not see what it has not yet stored.
 
-use crate::algorithm::Iterates;
 use crate::certificate::{GradientRelease, describe};
+use crate::release::Iterates;
 use crate::representation::Representation;
 use crate::{Certificate, Curator, LearnError, Mechanism, Plan};
 use pairdp_noise::Source;
@@ -216,7 +216,7 @@ impl<'a> Checkpointer<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Average, Mechanism, PlanKind};
+    use crate::{Algorithm, Average, Mechanism};
     use pairdp_noise::Secure;
     use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
     use pairdp_units::Budget;
@@ -226,7 +226,7 @@ mod tests {
         let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
         let problem = Problem::new(objective, Domain::Ball { radius: 3.0 }, 1.0).unwrap();
         let budget = Budget::new(1.0, 1e-6).unwrap();
-        let plan = Plan::new(PlanKind::NoisyGd, 5, 0.1, Average::Last).unwrap();
+        let plan = Plan::new(Algorithm::NoisyGd, 5, 0.1, Average::Last).unwrap();
         let run = |stop: bool| {
             let (features, targets) = (vec![0.1, 0.2, -0.3, 0.4], vec![1.0, -1.0, 1.0, -1.0]);
             let records = Records::with_targets(features, 1, targets, 1.0).unwrap();

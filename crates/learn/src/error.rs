@@ -1,4 +1,4 @@
-use crate::PlanKind;
+use crate::Algorithm;
 use pairdp_accountant::AccountantError;
 use pairdp_data::DataError;
 use pairdp_noise::NoiseError;
@@ -58,7 +58,7 @@ pub enum LearnError {
     },
     /// An algorithm of pairs for a loss of single records.
     #[error("`{}` learns from pairs, and this loss is of single records", .0.name())]
-    NeedsPairs(PlanKind),
+    NeedsPairs(Algorithm),
     /// A history of single records.
     #[error("`sgd-history` learns from pairs, and this loss is of single records")]
     NoHistory,
@@ -69,7 +69,7 @@ pub enum LearnError {
     #[error("`{}` takes {steps} steps here, no more and no fewer", .algorithm.name())]
     FixedSteps {
         /// Which algorithm.
-        algorithm: PlanKind,
+        algorithm: Algorithm,
         /// Its steps.
         steps: usize,
     },

@@ -126,16 +126,16 @@ impl Predictor {
 
     /// What a row is mapped by before it is scaled down and weighed, as tables; none where rows are as ranges put them.
     ///
-    /// A number x, mapped to [−1, 1] by its range, has the rank F that its `distribution`, on as many equally distant points, gives
-    /// linearly between them. It becomes √3u, √5(3u² − 1)/4, √7(5u³ − 3u)/6 with u = 2F − 1, −½·log(1 − F + floor) and −½·log(F + floor),
-    /// or the first of these alone, less their `means`; a category becomes √3 times (1 if it is there, else 0) less its `share`. All are
-    /// then multiplied by the feature bound over `length`.
+    /// A number, mapped to [−1, 1] by its range, becomes the values of its `functions`, each given at as many equally distant points and
+    /// linear between them; a category becomes √3 times (1 if it is there, else 0) less its `share`. All are then multiplied by the
+    /// feature bound over `length`.
     pub fn map_tables(&self) -> Option<serde_json::Value> {
         let released = self.representation.as_ref()?;
         let layout = representation::layout(&self.encoding);
         let places: Vec<usize> = (0..self.encoding.dimension()).collect();
         let tables = Map::new(&layout, released).tables(&places);
-        let number = |table: &NumberTable| serde_json::json!({ "feature": table.place, "distribution": table.cumulative, "floor": table.floor, "means": table.means });
+        let number =
+            |table: &NumberTable| serde_json::json!({ "feature": table.place, "functions": table.functions });
         let category =
             |table: &CategoryTable| serde_json::json!({ "feature": table.place, "share": table.share });
         Some(serde_json::json!({

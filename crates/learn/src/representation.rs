@@ -12,6 +12,7 @@
 //! # Guarantee
 //! `proofs/representation.md`.
 
+mod curves;
 pub(crate) mod map;
 mod reading;
 mod shapes;
@@ -24,7 +25,7 @@ use pairdp_pairwise::knots::{Block, Layout, count_weight};
 use pairdp_units::directed::{larger, smaller};
 
 /// How weights are read; a meaning never changes under the same name.
-pub(crate) const READING: &str = "ranks/1";
+pub(crate) const READING: &str = "ranks/2";
 
 /// Whether it is one for such columns; files can hold anything.
 pub(crate) fn fits(released: &Representation, encoding: &Encoding) -> bool {

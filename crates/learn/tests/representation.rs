@@ -4,7 +4,7 @@
 
 use pairdp_data::{Encoding, Label, Schema, Table};
 use pairdp_learn::{
-    Checkpointer, LearnError, PlanKind, PrivateModel, RepresentationKind, Risk, Settings, Store, Task,
+    Algorithm, Checkpointer, LearnError, PrivateModel, RepresentationKind, Risk, Settings, Store, Task,
     Training,
 };
 use pairdp_noise::{Replay, Source};
@@ -17,7 +17,7 @@ fn verify(model: &PrivateModel) -> Verdict {
     pairdp_verify::verify(&model.to_json().unwrap()).unwrap()
 }
 
-fn ranks(algorithm: Option<PlanKind>) -> Settings {
+fn ranks(algorithm: Option<Algorithm>) -> Settings {
     Settings { algorithm, representation: Some(RepresentationKind::Ranks), ..Settings::default() }
 }
 
@@ -85,12 +85,12 @@ fn wide_ranges_do_not_ruin_a_model() {
 #[test]
 fn certificates_account_for_the_first_release() {
     for (algorithm, max_records, delta) in [
-        (Some(PlanKind::Moments), None, 1e-6),
-        (Some(PlanKind::NoisyGd), None, 1e-6),
-        (Some(PlanKind::NoisyGd), Some(900), 1e-6),
-        (Some(PlanKind::Moments), Some(700), 1e-6),
-        (Some(PlanKind::Moments), None, 0.0),
-        (Some(PlanKind::Moments), Some(700), 0.0),
+        (Some(Algorithm::Moments), None, 1e-6),
+        (Some(Algorithm::NoisyGd), None, 1e-6),
+        (Some(Algorithm::NoisyGd), Some(900), 1e-6),
+        (Some(Algorithm::Moments), Some(700), 1e-6),
+        (Some(Algorithm::Moments), None, 0.0),
+        (Some(Algorithm::Moments), Some(700), 0.0),
         (None, None, 1e-6),
     ] {
         let model = trained(Settings { max_records, ..ranks(algorithm) }, (1.0, delta), 800);
@@ -222,7 +222,7 @@ fn rare_positives_start_within_every_domain() {
     for radius in [None, Some(0.5), Some(1e-3)] {
         let (encoding, label, mut table) = table(3000, 4);
         table.targets.iter_mut().enumerate().for_each(|(i, y)| *y = if i == 0 { 1.0 } else { -1.0 });
-        let settings = Settings { risk: Some(Risk::Records), radius, ..ranks(Some(PlanKind::NoisyGd)) };
+        let settings = Settings { risk: Some(Risk::Records), radius, ..ranks(Some(Algorithm::NoisyGd)) };
         let model = Training { settings, encoding, label: Some(label), budget }.fit(table).unwrap();
         assert!(verify(&model).holds(), "{radius:?}");
     }
@@ -231,17 +231,17 @@ fn rare_positives_start_within_every_domain() {
 #[test]
 fn what_has_no_proof_is_refused() {
     let budget = Budget::new(1.0, 1e-6).unwrap();
-    for algorithm in PlanKind::ALL {
+    for algorithm in Algorithm::ALL {
         let prepared = ranks(Some(algorithm)).prepare(500, &Encoding::unscaled(3), budget);
-        let proved = matches!(algorithm, PlanKind::NoisyGd | PlanKind::Moments);
+        let proved = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
         assert_eq!(prepared.is_ok(), proved, "{algorithm:?}");
     }
     for share in [-0.1, 0.0, 1.0, f64::NAN] {
-        let settings = Settings { representation_share: Some(share), ..ranks(Some(PlanKind::Moments)) };
+        let settings = Settings { representation_share: Some(share), ..ranks(Some(Algorithm::Moments)) };
         assert!(settings.prepare(500, &Encoding::unscaled(2), budget).is_err(), "{share}");
     }
     for momentum in [-0.1, 1.0, f64::NAN] {
-        let settings = Settings { momentum: Some(momentum), ..ranks(Some(PlanKind::NoisyGd)) };
+        let settings = Settings { momentum: Some(momentum), ..ranks(Some(Algorithm::NoisyGd)) };
         assert!(settings.prepare(500, &Encoding::unscaled(2), budget).is_err(), "{momentum}");
     }
 }

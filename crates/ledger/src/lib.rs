@@ -50,18 +50,18 @@
 //! Whoever lacks the key cannot change, remove, reorder or add an entry unnoticed. Nobody, with or without it, can be
 //! kept from putting an old copy of the whole file back: compare [`Head`]s kept elsewhere (`docs/ledger.md`).
 
-mod book;
+mod account_state;
 mod booking;
 mod chain;
 mod charge;
 mod curve;
 mod entry;
 mod error;
+mod filter;
 mod key;
 mod ledger;
 mod reservation;
 mod schema;
-mod spent;
 mod store;
 mod sum;
 mod time;
@@ -69,7 +69,7 @@ mod time;
 #[cfg(test)]
 mod tests;
 
-pub use book::{Balance, DataSet};
+pub use account_state::{Balance, DataSet};
 pub use booking::Booking;
 pub use chain::Head;
 pub use charge::Charge;

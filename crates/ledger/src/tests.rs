@@ -272,7 +272,7 @@ fn issue_18_04_nothing_is_reserved_under_another_schema_or_none() {
 fn issue_18_04_entries_of_version_0_1_are_read() {
     let text = r#"{"version":1,"sequence":1,"time":1,"dataset":"d","action":{"kind":"created","grant":{"epsilon":1.0,"delta":1e-6},"adjacency":"replace-one","records":1000}}"#;
     let entry: Entry = serde_json::from_str(text).unwrap();
-    let mut book = crate::book::Book::default();
+    let mut book = crate::account_state::AccountState::default();
     book.apply(&entry).unwrap();
     assert_eq!(book.account("d").unwrap().facts().schema, None);
     assert_eq!(serde_json::to_string(&entry).unwrap(), text);

@@ -3,7 +3,7 @@
 use crate::domain::norm_up;
 use crate::{Constants, Domain, MarginLoss, MetricLoss, PointLoss, Sensitivity};
 use pairdp_units::directed::{larger, up_by};
-use pairdp_units::{Adjacency, FrontEnd, Hint, shown};
+use pairdp_units::{Adjacency, FrontEnd, Hint, Labels, Neighbours, shown};
 use serde::{Deserialize, Serialize};
 
 /// Public numbers that do not make a problem.
@@ -46,33 +46,6 @@ impl Hint for ProblemError {
             Self::TooFewRecords(_) => None,
         }
     }
-}
-
-/// Whose labels count as part of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Labels {
-    /// Replacing a record may change its label.
-    #[default]
-    Private,
-    /// Labels are known to everyone: neighbours differ in features only, and the guarantee has a name of its own
-    /// ([`Adjacency::ReplaceFeatures`]).
-    Public,
-}
-
-/// Which tables count as neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Neighbours {
-    /// Tables of the same public size that differ in one record.
-    #[default]
-    ReplaceOne,
-    /// Tables of which one has a record more. Their size is secret; a public cap takes its place, and records after so many do
-    /// not count.
-    AddRemoveOne {
-        /// The cap.
-        most: usize,
-    },
 }
 
 /// The normalisation of the ranking risk.
@@ -249,11 +222,7 @@ impl Problem {
 
     /// The name of the neighbouring relation, for whom the guarantee is.
     pub fn adjacency(self) -> Adjacency {
-        match (self.neighbours, self.labels) {
-            (Neighbours::ReplaceOne, Labels::Private) => Adjacency::ReplaceOne,
-            (Neighbours::ReplaceOne, Labels::Public) => Adjacency::ReplaceFeatures,
-            (Neighbours::AddRemoveOne { .. }, _) => Adjacency::AddRemoveOne,
-        }
+        Adjacency::of(self.neighbours, self.labels)
     }
 
     /// The size that sums are divided by and noise is scaled to: that of the table, or the cap.

@@ -21,8 +21,8 @@ pub mod bounds;
 mod error;
 mod geometry;
 pub mod lower_bound;
+pub mod paper_noise;
 pub mod path;
-pub mod printed;
 pub mod realised;
 mod touch;
 

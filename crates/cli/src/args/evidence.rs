@@ -118,26 +118,3 @@ pub(crate) struct Influence {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
-
-#[derive(Args)]
-#[command(after_help = "\
-Each finished cell is kept in DIR/cells.jsonl; a run that was stopped goes on where it was. Tables that need a set which is not
-there are skipped, with a word on where to get it.
-
-Examples:
-  pairdp reproduce list
-  pairdp reproduce yang-norms --quick --out rerun
-  pairdp reproduce all --data sets --out rerun")]
-pub(crate) struct Reproduce {
-    /// A name that `list` shows, `all`, or `list`
-    pub(crate) name: String,
-    /// Folder with pima.csv and debrecen.csv
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
-    /// Folder for cells, tables, plots and the page
-    #[arg(long, value_name = "DIR", default_value = "reproduction")]
-    pub(crate) out: PathBuf,
-    /// Few repetitions: minutes for all of them
-    #[arg(long)]
-    pub(crate) quick: bool,
-}

@@ -3,8 +3,8 @@
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pairdp_learn::{
-    Average, Calibration, DomainKind, Law, LossKind, Paper, PlanKind, RepresentationKind, Risk, Settings,
-    Shuffle, Task,
+    Algorithm, Average, Calibration, DomainKind, LossKind, NoiseKind, Paper, RepresentationKind, Risk,
+    Settings, Shuffle, Task,
 };
 use pairdp_pairwise::RankingForm;
 use serde::Deserialize;
@@ -122,7 +122,7 @@ pub(crate) struct Order {
 #[derive(Clone, Copy, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Choice {
-    Algorithm(PlanKind),
+    Algorithm(Algorithm),
     Auto(Auto),
 }
 
@@ -138,7 +138,7 @@ pub(crate) enum Noise {
     /// The quietest.
     Auto,
     /// This one.
-    Law(Law),
+    NoiseKind(NoiseKind),
 }
 
 impl Tuning {
@@ -170,7 +170,7 @@ impl Tuning {
             average: self.average,
             mechanism: match self.mechanism {
                 None | Some(Noise::Auto) => None,
-                Some(Noise::Law(law)) => Some(law),
+                Some(Noise::NoiseKind(law)) => Some(law),
             },
             expected_pairs: (self.sampling == "poisson-pairs").then_some(self.expected_pairs),
             shuffle: self.order.order,
@@ -190,9 +190,9 @@ pub(crate) fn named<T: DeserializeOwned + Clone + Send + Sync + 'static>(
 
 fn mechanism() -> impl TypedValueParser<Value = Noise> {
     PossibleValuesParser::new(["auto", "gaussian", "laplace", "knorm"]).map(|name| match name.as_str() {
-        "gaussian" => Noise::Law(Law::Gaussian),
-        "laplace" => Noise::Law(Law::Laplace),
-        "knorm" => Noise::Law(Law::Euclidean),
+        "gaussian" => Noise::NoiseKind(NoiseKind::Gaussian),
+        "laplace" => Noise::NoiseKind(NoiseKind::Laplace),
+        "knorm" => Noise::NoiseKind(NoiseKind::Euclidean),
         _ => Noise::Auto,
     })
 }

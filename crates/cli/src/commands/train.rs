@@ -1,11 +1,11 @@
 use crate::args::{Spending, Train};
-use crate::booking;
 use crate::checkpoint::File;
 use crate::engine::Address;
 use crate::failure::Failure;
 use crate::files;
 use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
+use crate::reservation;
 use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table, table_files, template};
 use pairdp_learn::parts::{CountedParts, describe};
 use pairdp_learn::{Checkpointer, PrivateModel, Rows, Settings, Task, Training, certified_event};
@@ -119,7 +119,7 @@ impl TrainingRun<'_> {
         let Self { data, schema, budget, spending, .. } = *self;
         check_label(settings.task, schema)?;
         let (encoding, label) = (Encoding::of(schema), Some(schema.label().clone()));
-        let mut payer = booking::payer(spending, &encoding, schema.label())?;
+        let mut payer = reservation::payer(spending, &encoding, schema.label())?;
         let training = Training { settings: settings.clone(), encoding, label, budget };
         let secret = settings.max_records.is_some();
         let run = training.open(&mut payer, checkpointer, || {

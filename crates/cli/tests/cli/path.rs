@@ -251,7 +251,7 @@ fn the_certified_path_has_one_source_of_noise() {
                     "{} reads the environment",
                     path.display()
                 );
-                let public = named(&["learn/src/order.rs", "learn/src/rehearsal.rs"]);
+                let public = named(&["learn/src/spec/order.rs", "learn/src/rehearsal.rs"]);
                 assert!(
                     crate_name == "noise" || public || !code.contains("Replay"),
                     "{} can repeat its noise",

@@ -1,0 +1,3 @@
+//! Models for programs that are not ours.
+
+mod onnx;
