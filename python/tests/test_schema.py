@@ -1,6 +1,5 @@
 """Schemas in Python: data frames with categories and missing values, read as the command reads files."""
 
-import doctest
 import json
 import pickle
 
@@ -9,7 +8,6 @@ import pandas
 import pytest
 from sklearn.base import clone
 
-import pairdp.schema
 from pairdp import PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, Schema, _core, baseline
 from pairdp.ledger import Ledger
 
@@ -335,9 +333,3 @@ def test_bounds_are_never_misread():
     for wrong in ([(0, 1), (0, 1)], [0, 1, 2], "ab", [(0, 1, 2), (3, 4, 5), (6, 7, 8)], 7):
         with pytest.raises(ValueError, match="bounds must be a pair"):
             ranges(wrong, 3)
-
-
-def test_documentation_examples():
-    results = doctest.testmod(pairdp.schema)
-    assert results.attempted > 0
-    assert results.failed == 0
