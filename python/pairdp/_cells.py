@@ -36,7 +36,7 @@ def readable(X: Any) -> Any:
     if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
         import pyarrow
 
-        table = _attempt(lambda: pyarrow.table(X))
+        table = attempt(lambda: pyarrow.table(X))
         if table is None:
             raise ValueError("X is a stream that Arrow cannot read as a table")
         return table
@@ -59,7 +59,7 @@ def rows_of(X: Any, *, least: int, secret: bool = False) -> NDArray[np.float64]:
             "X must be an array or a table of a known width where the number of records is secret: a list of no rows "
             "has none"
         )
-    table = _attempt(lambda: np.asarray(X))
+    table = attempt(lambda: np.asarray(X))
     if table is None or table.ndim == 0:
         raise ValueError("X must be a table: rows of one length")
     if table.dtype.kind == "V":
@@ -99,7 +99,7 @@ def labels_shaped(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
     """Return labels as one-dimensional array, a label for each row, whatever they are."""
     if y is None:
         raise ValueError("fitting requires y to be passed, but the target y is None")
-    labels = _attempt(lambda: np.asarray(y))
+    labels = attempt(lambda: np.asarray(y))
     if labels is None:
         raise ValueError("y should be a 1d array")
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -172,10 +172,10 @@ def class_numbers(y: NDArray[Any], classes: NDArray[Any], *, secret: bool = Fals
 
 def pairs_of(pairs: Any, n_features: int) -> NDArray[np.float64]:
     """Return pairs of rows as numbers."""
-    table = _attempt(lambda: np.asarray(pairs))
+    table = attempt(lambda: np.asarray(pairs))
     if table is None or table.ndim != 3 or table.shape[1:] != (2, n_features):
         raise ValueError(f"pairs must have the shape (n_pairs, 2, {n_features})")
-    numbers = _attempt(lambda: table.astype(np.float64)) if table.dtype.kind in NUMBERS + TEXTS else None
+    numbers = attempt(lambda: table.astype(np.float64)) if table.dtype.kind in NUMBERS + TEXTS else None
     if numbers is None or not np.all(np.isfinite(numbers)):
         raise ValueError("pairs must hold finite numbers only")
     return np.ascontiguousarray(numbers)
@@ -185,7 +185,7 @@ def column_names(X: Any, n_columns: int) -> Sequence[str]:
     """Return what to call the columns in a message."""
     # A pandas column may itself be called `column_names`.
     said: Any = getattr(X, "column_names" if type(X).__module__.startswith("pyarrow") else "columns", ())
-    names = _attempt(lambda: list(said))
+    names = attempt(lambda: list(said))
     if names is not None and len(names) == n_columns and all(isinstance(name, str) for name in names):
         return [f"`{name}`" for name in names]
     return [str(column) for column in range(n_columns)]
@@ -199,11 +199,11 @@ def _numbers(table: NDArray[Any], name: str, refuse: Callable[..., None]) -> NDA
         raise ValueError(f"Complex data not supported: {name} must hold real numbers")
     if kind not in TEXTS:
         raise ValueError(f"{name} must hold numbers, not times or other objects")
-    numbers = _attempt(lambda: table.astype(np.float64))
+    numbers = attempt(lambda: table.astype(np.float64))
     if numbers is not None:
         return numbers
     for (row, column), cell in np.ndenumerate(table):
-        if _attempt(partial(float, cell)) is not None:
+        if attempt(partial(float, cell)) is not None:
             continue
         if type(cell).__name__ in NOTHING:
             refuse(column, row, "a missing value (NaN) is not a number; put a public value in its place")
@@ -217,7 +217,7 @@ def _in_y(row: int, secret: bool) -> str:
     return "y: " if secret else f"y, row {row}: "
 
 
-def _attempt(work: Callable[[], Result]) -> Result | None:
+def attempt(work: Callable[[], Result]) -> Result | None:
     """Return what ``work`` returns, or nothing if it raises: what is raised may quote a cell."""
     try:
         return work()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._cells import NOTHING, TEXTS, readable
+from . import _core
+from ._cells import NOTHING, TEXTS, attempt, labels_shaped, readable
 
 # Numbers with NaN where nothing is, or texts with None.
 Cells = NDArray[np.float64] | list[str | None]
@@ -29,8 +33,9 @@ def columns_of(X: Any, described: Sequence[Mapping[str, Any]], *, secret: bool =
     table = readable(X)
     names = _names(table)
     if names is None:
-        array = np.asarray(table)
-        if array.ndim != 2 or array.shape[1] != len(described):
+        # A list of no rows has no width.
+        array = None if secret and not hasattr(table, "shape") else attempt(lambda: np.asarray(table))
+        if array is None or array.ndim != 2 or array.shape[1] != len(described):
             raise ValueError(f"X must have names, or the {len(described)} columns of the schema in its order")
         found = [array[:, place] for place in range(len(described))]
     else:
@@ -57,12 +62,12 @@ def cells_of(column: Any, *, categories: bool, refuse: Refuse) -> Cells:
     refuse : callable
         Makes the exception for a row that holds neither.
     """
-    values = np.asarray(column)
-    kind = values.dtype.kind
+    values = attempt(lambda: np.asarray(column))
+    kind = "" if values is None else values.dtype.kind
+    if values is None or kind not in "fiub" + TEXTS:
+        raise refuse(0, "neither numbers nor text: store times as numbers")
     if kind == "f" or (kind in "iub" and not categories):
         return np.ascontiguousarray(values, dtype=np.float64)
-    if kind not in "iub" + TEXTS:
-        raise refuse(0, "neither numbers nor text: store times as numbers")
     texts: list[str | None] = []
     for row, cell in enumerate(values.tolist()):
         text = _text(cell, categories)
@@ -72,12 +77,23 @@ def cells_of(column: Any, *, categories: bool, refuse: Refuse) -> Cells:
     return texts
 
 
+def targets_by(label: Mapping[str, Any], y: Any, n_rows: int, *, secret: bool = False) -> NDArray[np.float64]:
+    """Return labels as the core takes them, by what a schema or a model file says of them."""
+
+    def refuse(row: int, what: str) -> Exception:
+        return ValueError(f"y: {what}" if secret else f"y, row {row}: {what}")
+
+    labels = labels_shaped(y, n_rows, secret=secret)
+    cells = cells_of(labels, categories="range" not in label, refuse=refuse)
+    return _core.read_targets(json.dumps(label), cells, secret)
+
+
 # What a cell has that is neither a number nor text: no text has a half of a surrogate pair.
 _NEITHER = "\ud800"
 
 
 def _text(cell: Any, categories: bool) -> str | None:
-    if cell is None or type(cell).__name__ in NOTHING or cell != cell:
+    if cell is None or type(cell).__name__ in NOTHING or (isinstance(cell, Real | Decimal) and cell != cell):
         return None
     if isinstance(cell, bool | np.bool_):
         return str(cell).lower() if categories else str(int(cell))
@@ -85,6 +101,8 @@ def _text(cell: Any, categories: bool) -> str | None:
         return str(int(cell))
     if isinstance(cell, float | np.floating):
         return str(int(cell)) if float(cell).is_integer() else repr(float(cell))
+    if isinstance(cell, Decimal):
+        return str(cell)
     if isinstance(cell, str) and not any("\ud800" <= letter <= "\udfff" for letter in cell):
         return cell
     return _NEITHER

@@ -23,6 +23,8 @@ class Prediction(BaseEstimator):
     _model: _core.Model
     # The columns as the model file has them, if they are found by name in a frame.
     _columns: list[dict[str, Any]] | None
+    # The label's public values, as the model file has them.
+    _label_facts: dict[str, Any] | None
     schema: Any
 
     @property
@@ -75,6 +77,7 @@ class Prediction(BaseEstimator):
         columns = predictor["encoding"]["columns"]
         plain = all(set(column) == {"name", "range"} for column in columns)
         self._columns = None if plain and self.schema is None else columns
+        self._label_facts = predictor.get("label")
         self.coef_ = np.array(predictor["parameters"], dtype=np.float64)
         self.intercept_ = 0.0
         if "constant" in predictor:

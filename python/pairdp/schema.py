@@ -33,8 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._cells import labels_shaped
-from ._columns import Cells, cells_of, columns_of
+from ._columns import Cells, columns_of, targets_by
 
 __all__ = ["Schema"]
 
@@ -107,13 +106,7 @@ class Schema:
 
     def targets(self, y: Any, n_rows: int, *, secret: bool = False) -> NDArray[np.float64]:
         """Return labels as the core takes them."""
-
-        def refuse(row: int, what: str) -> Exception:
-            return ValueError(f"y: {what}" if secret else f"y, row {row}: {what}")
-
-        labels = labels_shaped(y, n_rows, secret=secret)
-        cells = cells_of(labels, categories="range" not in self.label, refuse=refuse)
-        return _core.read_targets(json.dumps(self.label), cells, secret)
+        return targets_by(self.label, y, n_rows, secret=secret)
 
 
 def _plain(value: Any) -> Any:

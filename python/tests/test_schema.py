@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from decimal import Decimal
 
 import numpy as np
 import pandas
@@ -297,6 +298,33 @@ def test_issue_18_06_any_number_of_records_fits_by_a_schema_where_it_is_secret(n
         frame = stays(n)
         fitted = clone(estimator).fit(frame, labels(name, frame))
         assert fitted.verify() and fitted.certificate_["records"] == 8
+
+
+def test_cells_of_mixed_columns_are_named_as_in_files():
+    column = np.array([7.0, 2, "1", np.float32(12), True, Decimal("7"), None, float("nan"), 0.5], dtype=object)
+    said = {"label": LABELS["ranker"], "column": [{"name": "ward", "categories": [1, 2, 7]}]}
+    (cells,) = Schema(said).rows(pandas.DataFrame({"ward": column}))
+    assert cells == ["7", "2", "1", "12", "true", "7", None, None, "0.5"]
+
+
+def test_lists_are_refused_by_a_schema_where_the_number_of_records_is_secret():
+    """A list of no rows has no width, and would tell a table from its neighbour."""
+    for rows in ([], [[30.0, "never", 1]], [[30.0, "never", 1]] * 3):
+        with pytest.raises(ValueError, match="X must have names, or the 3 columns"):
+            PrivateRanker(**BUDGET, schema=schema(), max_records=8).fit(rows, ["yes"] * len(rows))
+
+
+def test_a_score_needs_no_schema_file(tmp_path):
+    path = tmp_path / "stays.schema.toml"
+    path.write_text(TOML)
+    frame = stays()
+    for kind in (PrivateRanker, PrivateClassifier):
+        fitted = kind(**BUDGET, schema=path).fit(frame, labels("ranker", frame))
+        score = fitted.score(frame, labels("ranker", frame))
+        fitted.save(tmp_path / f"{kind.__name__}.json")
+        assert kind.load(tmp_path / f"{kind.__name__}.json").score(frame, labels("ranker", frame)) == score
+    path.unlink()
+    assert fitted.score(frame, labels("ranker", frame)) == score
 
 
 def test_whole_numbers_keep_their_digits_as_categories():
