@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,8 +19,14 @@ class Estimator(Fitting):
 
     bounds: Bounds | None = required(
         kind="pair of floats or of arrays",
-        text="Public lower and upper bounds of the features, ``(low, high)``. Values beyond them are cut off. Take them from "
+        text="Public lower and upper bounds of the features, ``(low, high)``, or a list of such a pair for each of them. Values beyond them are cut off. Take them from "
         "public knowledge; bounds computed from the data would leak it.",
+    )
+    schema: Any = parameter(
+        default=None,
+        kind="path-like, dict or Schema",
+        text="What is publicly known about the columns of a data frame and the label, in place of ``bounds`` and the labels' values: "
+        "ranges, categories, and what empty cells count as. Columns are found by name, and others are not looked at.",
     )
     loss: str | None = parameter(
         default=None,

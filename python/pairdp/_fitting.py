@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from . import _core
-from ._cells import labels_of, readable, rows_of
+from ._cells import check_rows, labels_of, readable, rows_of
 from ._parameters import settings_of, settings_text
 from ._persistence import Persistence, default_names
+from ._prediction import Rows
+from .schema import Schema
 
 # Rows, targets, encoding, label and settings to a model.
-Trainer = Callable[[NDArray[np.float64], NDArray[np.float64], str, str, str], _core.Model]
+Trainer = Callable[[Rows, NDArray[np.float64], str, str, str], _core.Model]
 
 # The name of the label's column in model files, which arrays do not have.
 LABEL_COLUMN = "y"
@@ -44,14 +46,36 @@ class Fitting(Persistence):
 
     def _fit(self, X: ArrayLike, y: ArrayLike, train: Trainer) -> Self:
         secret = self._secret_size()
+        settings = settings_text(self._task, settings_of(self))
+        schema = self._read_schema()
+        if schema is not None:
+            columns = schema.rows(X, secret=secret)
+            check_rows(len(columns[0]), least=0 if secret else 2)
+            targets = schema.targets(y, len(columns[0]), secret=secret)
+            self._restore(**self._parameters_from(schema.label))
+            self._note_columns(schema.names)
+            self._accept(train(columns, targets, *schema.described(), settings))
+            return self
         table = readable(X)
         # Where the number of records is secret, no number of them is an error.
         rows = rows_of(table, least=0 if secret else 2, secret=secret)
         labels = labels_of(y, len(rows), secret=secret)
         self._check_columns(table, rows, reset=True)
         targets = np.ascontiguousarray(self._targets(labels), dtype=np.float64)
-        self._accept(train(rows, targets, *self._described(rows), settings_text(self._task, settings_of(self))))
+        self._accept(train(rows, targets, *self._described(rows), settings))
         return self
+
+    def _read_schema(self) -> Schema | None:
+        """Return the schema, if there is one, and refuse public facts that are said beside it."""
+        if self.schema is None:
+            return None
+        for name in ("bounds", "classes", "positive_label", "target_bounds"):
+            default = self.__dataclass_fields__[name].default if name in self.__dataclass_fields__ else None
+            if getattr(self, name, default) is not default:
+                raise ValueError(f"{name} and schema say the same thing twice: leave {name} out")
+        schema = Schema(self.schema)
+        schema.check_task(self._task)
+        return schema
 
     def _described(self, rows: NDArray[np.float64]) -> tuple[str, str]:
         """Return columns and label as model files have them: public, and with the names that a frame has."""

@@ -17,6 +17,8 @@ from . import _copies, _core
 from ._fitting import Fitting, Trainer
 from ._labels import as_compared
 from ._parameters import check_budget, ranges_of, settings_of, settings_text
+from ._prediction import Rows
+from .schema import Schema
 
 # The file of a ledger, the command that gives its key, the data set that pays, and the form that its table is read by.
 Booking = tuple[str, str | None, str, str]
@@ -69,7 +71,7 @@ class Guarantee(Fitting):
         self._accept(model)
         return self
 
-    def table_schema(self, n_features: int) -> dict[str, Any]:
+    def table_schema(self, n_features: int) -> dict[str, Any] | Schema:
         """Return what decides which tables this estimator refuses, for :meth:`pairdp.ledger.Ledger.add`.
 
         Parameters
@@ -79,9 +81,12 @@ class Guarantee(Fitting):
 
         Returns
         -------
-        dict
-            The number of features and the public values of the label.
+        dict or Schema
+            The number of features and the public values of the label; the estimator's schema if it has one.
         """
+        stated = self._read_schema()
+        if stated is not None:
+            return stated
         schema: dict[str, Any] = {"features": int(n_features)}
         for name in ("classes", "positive_label", "target_bounds"):
             value = getattr(self, name, None)
@@ -98,7 +103,8 @@ class Guarantee(Fitting):
 
     def _trainer(self, booking: Booking | None = None) -> Trainer:
         budget = check_budget(self.epsilon, self.delta, f"{type(self).__name__}(epsilon=1.0, delta=1e-6, bounds=...)")
-        self._restore()
+        if self.schema is None:
+            self._restore()
         # What a ledger pays for, it also counts.
         if booking is None:
             _copies.warn_of_tuning(self, *budget)
@@ -108,7 +114,7 @@ class Guarantee(Fitting):
         self,
         booking: Booking | None,
         budget: tuple[float, float],
-        rows: NDArray[np.float64],
+        rows: Rows,
         targets: NDArray[np.float64],
         *described: str,
     ) -> _core.Model:

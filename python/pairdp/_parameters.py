@@ -15,12 +15,12 @@ from numbers import Integral, Real
 from typing import Any, TypeVar, cast, dataclass_transform
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .exceptions import PrivacyBudgetError
 
-Bounds = tuple[ArrayLike, ArrayLike]
+Bounds = tuple[ArrayLike, ArrayLike] | Sequence[tuple[float, float]]
 Class = TypeVar("Class")
 
 # For every setting its default and what it holds: names, or "bool", "int" or "float".
@@ -133,23 +133,39 @@ def check_budget(epsilon: float | None, delta: float | None, example: str) -> tu
 
 
 def ranges_of(bounds: Bounds | None, n_features: int) -> list[list[float]]:
-    """Return a range for each feature."""
+    """Return a range for each feature, from ``(low, high)`` or from a list of a pair for each feature."""
     if bounds is None:
         raise ValueError("no public bounds: set bounds=(low, high), from public knowledge and never from the data")
     try:
-        low, high = bounds
-        pair = [np.broadcast_to(np.asarray(bound, dtype=np.float64), n_features) for bound in (low, high)]
+        if n_features != 2 and len(bounds) == n_features and all(np.shape(pair) == (2,) for pair in bounds):
+            ranges = np.asarray(bounds, dtype=np.float64)
+        else:
+            low, high = bounds
+            pair = [np.broadcast_to(np.asarray(bound, dtype=np.float64), n_features) for bound in (low, high)]
+            ranges = np.column_stack(pair)
     except (TypeError, ValueError):
         raise ValueError(
             f"bounds must be a pair (low, high) of numbers, or of arrays with one number for each of {n_features} "
             "features"
         ) from None
-    ranges = np.column_stack(pair)
-    bad = ~(np.isfinite(ranges).all(axis=1) & (ranges[:, 0] < ranges[:, 1]))
-    if bad.any():
+    if not _rising(ranges).all():
         raise ValueError(
-            f"bounds of column {int(np.argmax(bad))}: a range is two finite numbers, the smaller first; bounds=(low, high) has "
-            "all lower bounds first, then all upper ones"
+            f"bounds of column {int(np.argmin(_rising(ranges)))}: a range is two finite numbers, the smaller first; "
+            "bounds=(low, high) has all lower bounds first, then all upper ones"
         )
+    lists = n_features == 2 and not any(isinstance(bound, np.ndarray) for bound in (bounds, *bounds))
+    if lists and all(np.shape(bound) == (2,) for bound in bounds):
+        # A pair for each feature would look the same.
+        other = ranges.T
+        if _rising(other).all() and not np.array_equal(ranges, other):
+            raise ValueError(
+                "bounds can be read in two ways: say bounds=(np.array(low), np.array(high)), with the lower bounds of "
+                "both features first"
+            )
     listed: list[list[float]] = ranges.tolist()
     return listed
+
+
+def _rising(ranges: NDArray[np.float64]) -> NDArray[np.bool_]:
+    rising: NDArray[np.bool_] = np.isfinite(ranges).all(axis=1) & (ranges[:, 0] < ranges[:, 1])
+    return rising

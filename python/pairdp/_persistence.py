@@ -91,7 +91,6 @@ class Persistence(Prediction):
         loaded._note_columns(names)
         loaded._restore()
         loaded._accept(_core.Model(text))
-        loaded._model.scores(np.empty((0, len(names))))
         return loaded
 
     def _note_columns(self, names: list[str]) -> None:

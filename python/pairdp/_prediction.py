@@ -11,13 +11,21 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._cells import readable, rows_of
+from ._cells import check_rows, readable, rows_of
+from ._columns import Cells, columns_of
+
+Rows = NDArray[np.float64] | list[Cells]
 
 
 class Prediction(BaseEstimator):
     """Holds a model, read once, and applies it."""
 
     _model: _core.Model
+    # The columns as the model file has them, if they are found by name in a frame.
+    _columns: list[dict[str, Any]] | None
+    # The label's public values, as the model file has them.
+    _label_facts: dict[str, Any] | None
+    schema: Any
 
     @property
     def model_(self) -> str:
@@ -27,7 +35,7 @@ class Prediction(BaseEstimator):
     def encode(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return rows as the model sees them: what its scores are linear in.
 
-        Features are cut off at the bounds and mapped to [-1, 1], and rows longer than the feature bound are scaled down to
+        Categories have a column each. Features are cut off at the bounds and mapped to [-1, 1], and rows longer than the feature bound are scaled down to
         it. So a score is ``encode(X) @ coef_ + intercept_``, and not a linear function of ``X`` where a row is cut off or
         scaled down.
 
@@ -37,7 +45,7 @@ class Prediction(BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features)
+        ndarray of shape (n_samples, n_columns)
         """
         rows = self._rows(X)
         return self._model.encode(rows)
@@ -46,8 +54,12 @@ class Prediction(BaseEstimator):
         rows = self._rows(X)
         return self._model.scores(rows)
 
-    def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
+    def _rows(self, X: ArrayLike) -> Rows:
         check_is_fitted(self, "model_")
+        if self._columns is not None:
+            columns = columns_of(X, self._columns)
+            check_rows(len(columns[0]), least=1)
+            return columns
         table = readable(X)
         rows = rows_of(table, least=1)
         self._check_columns(table, rows, reset=False)
@@ -62,6 +74,10 @@ class Prediction(BaseEstimator):
         document = json.loads(model.text)
         self._model = model
         predictor = document["predictor"]
+        columns = predictor["encoding"]["columns"]
+        plain = all(set(column) == {"name", "range"} for column in columns)
+        self._columns = None if plain and self.schema is None else columns
+        self._label_facts = predictor.get("label")
         self.coef_ = np.array(predictor["parameters"], dtype=np.float64)
         self.intercept_ = 0.0
         if "constant" in predictor:

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
 from ._cells import class_numbers, labels_of, weights_of
+from ._columns import targets_by
 from ._estimator import Linear, PrivateLinear
 from ._labels import check_classes, label_text, label_values
 from ._parameters import estimator, required
@@ -68,7 +69,10 @@ class Classification(ClassifierMixin, Linear):
         """
         # What scikit-learn's own says about labels that do not fit shows them.
         predicted = self.predict(X)
-        right = labels_of(y, len(predicted)) == predicted
+        if self._columns is None or self._label_facts is None:
+            right = labels_of(y, len(predicted)) == predicted
+        else:
+            right = (targets_by(self._label_facts, y, len(predicted)) > 0) == (predicted == self.classes_[1])
         weights = weights_of(sample_weight, len(predicted))
         return float(np.average(np.broadcast_to(right, predicted.shape), weights=weights))
 

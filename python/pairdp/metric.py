@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,17 +55,18 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self, "model_")
         cells = pairs_of(pairs, self.n_features_in_)
-        mapped = self._model.embed(cells.reshape(-1, self.n_features_in_)).reshape(cells.shape)
+        mapped = self._model.embed(cells.reshape(-1, self.n_features_in_)).reshape(len(cells), 2, -1)
         distances: NDArray[np.float64] = np.linalg.norm(mapped[:, 0] - mapped[:, 1], axis=1)
         return distances
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_features_in_)
+        return len(self.matrix_)
 
     def _accept(self, model: _core.Model) -> None:
         super()._accept(model)
-        self.matrix_ = self.coef_.reshape(self.n_features_in_, self.n_features_in_)
+        side = isqrt(self.coef_.size)
+        self.matrix_ = self.coef_.reshape(side, side)
         del self.coef_, self.intercept_
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
@@ -97,8 +99,8 @@ class PrivateMetric(Metric, PrivateEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, as given.
-    matrix_ : ndarray of shape (n_features_in_, n_features_in_)
-        The metric, of features mapped to [-1, 1]. Directions that the noise made negative count as 0 in distances.
+    matrix_ : ndarray of shape (n_columns, n_columns)
+        The metric, of the columns of ``encode(X)``. Directions that the noise made negative count as 0 in distances.
     certificate_ : dict
         Every public fact that the guarantee rests on.
     plan_ : dict

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._cells import labels_of
+from ._columns import targets_by
 from ._estimator import Estimator, Linear, PrivateLinear
 from ._labels import label_text, label_values
 from ._parameters import estimator, parameter
@@ -60,8 +61,11 @@ class Ranking(Linear, Estimator):
         float
         """
         scores = self.decision_function(X)
-        labels = labels_of(y, len(scores))
-        area = _core.auc(scores, np.ascontiguousarray(self._targets(labels) > 0))
+        if self._columns is None or self._label_facts is None:
+            targets = self._targets(labels_of(y, len(scores)))
+        else:
+            targets = targets_by(self._label_facts, y, len(scores))
+        area = _core.auc(scores, np.ascontiguousarray(targets > 0))
         if area is None:
             raise ValueError("AUC needs a record of each class")
         return area

@@ -1,7 +1,5 @@
 """pairdp.accounting: the same answers as the command, and NumPy's manners."""
 
-import doctest
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,7 @@ def test_noise_and_budget_answer_each_other():
     assert 0.9 < answer.lower_bound <= answer.epsilon
 
 
-def test_arrays_broadcast():
+def test_arrays_are_answered_entry_by_entry():
     found = accounting.epsilon(noise_multiplier=[1.0, 2.0, 4.0], delta=1e-6, records=100)
     assert found.shape == (3,)
     assert np.all(np.diff(found) < 0)
@@ -42,7 +40,3 @@ def test_bad_questions_are_refused():
         question = {"noise_multiplier": 1.0, "delta": 1e-6, "records": 100, "batch": None} | bad
         with pytest.raises(ValueError, match=words):
             accounting.account(**question)
-
-
-def test_documentation_examples():
-    assert doctest.testmod(accounting).failed == 0

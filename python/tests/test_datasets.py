@@ -1,6 +1,5 @@
 """Data sets come with public facts that hold."""
 
-import doctest
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,7 +41,7 @@ def test_the_true_risk_ranks_the_cohort():
     np.testing.assert_array_equal(data.X[:, sexes].sum(axis=1), 1)
 
 
-def test_estimators_take_them():
+def test_estimators_take_the_bounds_of_data_sets():
     data = datasets.load_diabetes()
     regressor = PrivateRegressor(epsilon=5.0, delta=1e-6, bounds=data.bounds, target_bounds=data.target_bounds)
     assert regressor.fit(data.X, data.y).verify()
@@ -61,9 +60,3 @@ def test_openml_needs_stated_bounds(monkeypatch):
     assert data.X.dtype == np.float64
     with pytest.raises(TypeError, match="bounds"):
         datasets.fetch_openml("tiny")
-
-
-def test_documentation_examples():
-    results = doctest.testmod(datasets)
-    assert results.attempted > 0
-    assert results.failed == 0

@@ -1,13 +1,11 @@
 """The ledger from Python: paid before the records are looked at, refused when it does not fit."""
 
-import doctest
 import multiprocessing
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-import pairdp
 from pairdp import PrivacyBudgetError, PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, baseline
 from pairdp.ledger import Ledger
 
@@ -161,9 +159,3 @@ def test_processes_share_a_ledger(ledger, tmp_path):
         paid = pool.map(spend, [tmp_path / "clinic.ledger"] * 3)
     assert sum(paid) == 1
     assert ledger.show()["stays"]["committed"] == 1
-
-
-def test_documentation_examples():
-    results = doctest.testmod(pairdp.ledger)
-    assert results.attempted > 0
-    assert results.failed == 0

@@ -38,7 +38,7 @@ def test_privacy_and_utility_with_a_band():
         plot.privacy_utility([1.0], [0.5, 0.6])
 
 
-def test_roc_curves():
+def test_several_roc_curves_have_a_band_and_one_has_none():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, size=400)
     perfect = plot.roc(np.where(y == 1, "ill", "well"), y.astype(float), positive_label="ill")

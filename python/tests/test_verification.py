@@ -2,7 +2,6 @@
 
 import ast
 import copy
-import doctest
 import json
 import math
 import shutil
@@ -231,10 +230,6 @@ def test_sampled_delta_of_one_step_and_of_no_sampling(epsilon, d):
     pair = samples.opposed_mixtures
     found, _ = samples.composed_delta(lambda e, cut: pair(2, 1 - 1e-12, d, e, cut), 5, epsilon, exact)
     assert found == pytest.approx(exact, rel=1e-5)
-
-
-def test_the_example_in_the_docstring():
-    assert doctest.testmod(verification).failed == 0
 
 
 @pytest.mark.parametrize("algorithm", ["output-gd", "output-sgd", "matching-sgd", "localized-sgd", "online-pair"])

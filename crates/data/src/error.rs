@@ -265,7 +265,8 @@ impl Hint for DataError {
 }
 
 impl CellProblem {
-    fn hint(self) -> &'static str {
+    /// What the user can do.
+    pub fn hint(self) -> &'static str {
         match self {
             Self::UnknownLabel => {
                 "list every value under [label] in the schema: `positive` and `negative`, or `classes`"

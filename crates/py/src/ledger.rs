@@ -1,7 +1,6 @@
 //! Budgets on disk. Every call opens the file anew: an open database must not be carried through a fork.
 
 use crate::gateway::{EnterCore as _, Refused};
-use pairdp_data::{Encoding, Schema};
 use pairdp_learn::LearnError;
 use pairdp_ledger::{Balance, Booking, DataSet, Head, Key, Ledger, LedgerError, SchemaDigest};
 use pairdp_units::{Adjacency, Budget};
@@ -54,16 +53,6 @@ pub(crate) fn ledger_add(
         let schema = form.map(SchemaDigest::of);
         open(&path, key_command)?.add(dataset, DataSet { grant, adjacency, records, schema })?;
         Ok(())
-    })
-}
-
-/// What decides which tables a schema file refuses, as a text.
-#[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
-pub(crate) fn schema_form(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    py.enter_core(|| {
-        let schema = Schema::read(&path)?;
-        Encoding::of(&schema).form(schema.label()).map_err(Refused::value)
     })
 }
 

@@ -9,6 +9,7 @@ mod model;
 mod parts;
 mod planning;
 mod settings;
+mod tables;
 mod training;
 
 use pyo3::prelude::*;
@@ -29,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use crate::ledger::{
         ledger_add, ledger_balances, ledger_check, ledger_check_schema, ledger_create, ledger_grant,
-        ledger_history, ledger_set_schema, schema_form,
+        ledger_history, ledger_set_schema,
     };
     #[pymodule_export]
     use crate::model::{Model, auc};
@@ -39,6 +40,8 @@ mod _core {
     use crate::planning::{explain_plan, plan, simulate};
     #[pymodule_export]
     use crate::settings::{losses_by_task, settings_table};
+    #[pymodule_export]
+    use crate::tables::{check_label, read_schema, read_targets};
     #[pymodule_export]
     use crate::training::{fit, fit_baseline};
 }

@@ -1,8 +1,8 @@
 //! Using models.
 
 use crate::gateway::{EnterCore as _, Refused};
-use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
-use pairdp_data::{Encoding, Table};
+use crate::tables::Rows;
+use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pairdp_learn::{BaselineModel, Predictor, PrivateModel};
 use pairdp_pairwise::measure;
 use pairdp_verify::{ModelDocument, Patience, verify_with};
@@ -37,35 +37,23 @@ impl Model {
 
     /// The score of every row.
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
-    fn scores<'py>(
-        &self,
-        py: Python<'py>,
-        rows: PyReadonlyArray2<'py, f64>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let table = encode(&self.predictor.encoding, &rows)?;
+    fn scores<'py>(&self, py: Python<'py>, rows: Rows<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let table = rows.encode(&self.predictor.encoding, false)?;
         Ok(PyArray1::from_vec(py, py.enter_core(|| Ok(self.predictor.scores(&table)))?))
     }
 
     /// Every row mapped to where Euclidean distance is the metric's.
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
-    fn embed<'py>(
-        &self,
-        py: Python<'py>,
-        rows: PyReadonlyArray2<'py, f64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let table = encode(&self.predictor.encoding, &rows)?;
+    fn embed<'py>(&self, py: Python<'py>, rows: Rows<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let table = rows.encode(&self.predictor.encoding, false)?;
         let (n, d) = (table.rows, table.columns);
         PyArray1::from_vec(py, py.enter_core(|| Ok(self.predictor.embed(&table)))?).reshape([n, d])
     }
 
     /// Every row as the model sees it: mapped by its ranges or ranks, and scaled down to its bound.
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
-    fn encode<'py>(
-        &self,
-        py: Python<'py>,
-        rows: PyReadonlyArray2<'py, f64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let table = encode(&self.predictor.encoding, &rows)?;
+    fn encode<'py>(&self, py: Python<'py>, rows: Rows<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let table = rows.encode(&self.predictor.encoding, false)?;
         let (n, d) = (table.rows, self.predictor.features());
         let encoded = py.enter_core(|| {
             let mut encoded = Vec::with_capacity(n * d);
@@ -103,10 +91,4 @@ pub(crate) fn auc(
         }
         _ => Err(Refused::value("scores and labels must be contiguous and of one length").into()),
     }
-}
-
-/// A matrix by a model's public rules.
-pub(crate) fn encode(encoding: &Encoding, rows: &PyReadonlyArray2<'_, f64>) -> Result<Table, Refused> {
-    let cells = rows.as_slice().map_err(|_| Refused::value("rows must be C-contiguous"))?;
-    encoding.encode_matrix(cells, rows.as_array().ncols()).map_err(Refused::value)
 }

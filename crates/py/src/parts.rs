@@ -3,7 +3,7 @@
 use crate::gateway::{EnterCore as _, Refused};
 use crate::model::Model;
 use crate::settings::read_settings;
-use crate::training::described;
+use crate::tables::described;
 use pairdp_accountant::Unbooked;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, table_files};
 use pairdp_learn::parts::{self, Ask, CountedParts};

@@ -85,7 +85,7 @@ struct Asked {
 #[derive(Clone, Copy)]
 struct Question<'a>(&'a RefCell<Asked>);
 
-impl<'de> IntoDeserializer<'de, Unanswered> for Question<'_> {
+impl IntoDeserializer<'_, Unanswered> for Question<'_> {
     type Deserializer = Self;
     fn into_deserializer(self) -> Self {
         self

@@ -2,15 +2,15 @@
 
 use crate::gateway::{EnterCore as _, Refused};
 use crate::ledger::{Payment, payer};
-use crate::model::{Model, encode};
+use crate::model::Model;
 use crate::settings::read_settings;
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use pairdp_data::{Encoding, Label, Table};
+use crate::tables::{Rows, described};
+use numpy::PyReadonlyArray1;
+use pairdp_data::{Encoding, Table};
 use pairdp_learn::baseline::{self, Baseline};
 use pairdp_learn::{Checkpointer, Training, certified_event};
 use pairdp_units::Budget;
 use pyo3::prelude::*;
-use serde::de::DeserializeOwned;
 
 /// Trains a private model. `settings` is a JSON object of public choices, `encoding` and `label` are as in a model file;
 /// `targets` are ±1, class numbers, or numbers within ±1. `booking` says which ledger pays.
@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 #[expect(clippy::too_many_arguments, reason = "a call from Python, by name")]
 pub(crate) fn fit(
     py: Python<'_>,
-    rows: PyReadonlyArray2<'_, f64>,
+    rows: Rows<'_>,
     targets: PyReadonlyArray1<'_, f64>,
     encoding: &str,
     label: Option<&str>,
@@ -33,9 +33,10 @@ pub(crate) fn fit(
     let mut payer = booking.map(|payment| payer(&payment)).transpose().map_err(Refused::from)?;
     let (encoding, label) = described(encoding, label)?;
     let training = Training { settings: read_settings(settings)?, encoding, label, budget };
-    // The array is looked at here, before Python's lock is released.
+    let secret = training.settings.max_records.is_some();
+    // The table is looked at here, before Python's lock is released.
     let run = training.open(&mut payer, &mut Checkpointer::none(), || -> Result<_, Refused> {
-        Ok(labelled(&training.encoding, &rows, &targets)?.into())
+        Ok(labelled(&training.encoding, &rows, &targets, secret)?.into())
     })?;
     py.enter_core_for_long(move |stop| {
         let model = run.train(&mut Checkpointer::none().stopped_by(stop))?;
@@ -52,7 +53,7 @@ pub(crate) fn fit(
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn fit_baseline(
     py: Python<'_>,
-    rows: PyReadonlyArray2<'_, f64>,
+    rows: Rows<'_>,
     targets: PyReadonlyArray1<'_, f64>,
     encoding: &str,
     label: Option<&str>,
@@ -60,32 +61,20 @@ pub(crate) fn fit_baseline(
 ) -> PyResult<Model> {
     let settings = read_settings(settings)?;
     let (encoding, label) = described(encoding, label)?;
-    let table = labelled(&encoding, &rows, &targets)?;
+    let table = labelled(&encoding, &rows, &targets, false)?;
     py.enter_core_for_long(move |_| {
         let model = baseline::fit(Baseline::Gd, &settings, table, encoding, label)?;
         Ok(Model { text: model.to_json()?, predictor: model.predictor })
     })
 }
 
-/// How rows are read, and the label, from their JSON texts.
-pub(crate) fn described(encoding: &str, label: Option<&str>) -> Result<(Encoding, Option<Label>), Refused> {
-    let encoding: Encoding = read(encoding)?;
-    encoding.check().map_err(Refused::value)?;
-    Ok((encoding, label.map(read).transpose()?))
-}
-
-/// A description, or what is wrong with it; not where in a text that nobody wrote.
-fn read<T: DeserializeOwned>(text: &str) -> Result<T, Refused> {
-    let value: serde_json::Result<serde_json::Value> = serde_json::from_str(text);
-    value.and_then(serde_json::from_value).map_err(|error| Refused::value(error.to_string()))
-}
-
 /// An encoded table with its targets.
 fn labelled(
     encoding: &Encoding,
-    rows: &PyReadonlyArray2<'_, f64>,
+    rows: &Rows<'_>,
     targets: &PyReadonlyArray1<'_, f64>,
+    secret: bool,
 ) -> Result<Table, Refused> {
     let targets = targets.as_slice().map_err(|_| Refused::value("targets must be contiguous"))?.to_vec();
-    Ok(Table { targets, ..encode(encoding, rows)? })
+    Ok(Table { targets, ..rows.encode(encoding, secret)? })
 }

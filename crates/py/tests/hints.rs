@@ -3,7 +3,7 @@
 use pairdp_accountant::AccountantError;
 use pairdp_audit::AuditError;
 use pairdp_data::DataError;
-use pairdp_learn::{LearnError, ModelError, PlanKind};
+use pairdp_learn::{Algorithm, LearnError, ModelError};
 use pairdp_ledger::{Damage, LedgerError};
 use pairdp_noise::NoiseError;
 use pairdp_pairwise::ProblemError;
@@ -21,7 +21,7 @@ fn of_training() -> Vec<LearnError> {
         NoIntercept, NoParts, NoPrivateMeasure, NoProof, NotPrinted, OnePlace, PathTooLong, PrintedRefused,
         PublicLabelsOfSecretSize, SecretSize, TaskLoss,
     };
-    let algorithm = PlanKind::OutputGd;
+    let algorithm = Algorithm::OutputGd;
     vec![
         UnitError::Epsilon(0.0).into(),
         UnitError::Delta(1.0).into(),
