@@ -41,6 +41,7 @@ SETTINGS = [
     {"algorithm": "noisy-gd", "steps": 3, "max_records": 60},
     {"algorithm": "noisy-gd", "steps": 3, "task": "metric", "loss": "logistic", "max_records": 60},
     {"algorithm": "noisy-gd", "steps": 3, "loss": "capped-logistic"},
+    {"algorithm": "noisy-gd", "steps": 3, "loss": "capped-logistic", "domain": "whole"},
     {"algorithm": "noisy-gd", "steps": 3, "loss": "capped-logistic", "risk": "records", "representation": "ranks"},
     {"algorithm": "noisy-gd", "steps": 3, "representation": "ranks", "max_records": 60, "task": "classification"},
     {"algorithm": "moments", "representation": "ranks"},

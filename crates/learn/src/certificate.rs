@@ -59,7 +59,7 @@ pub fn certified_problem(certificate: &Certificate) -> Result<Problem, ModelErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Order, Shuffle};
+    use crate::{LossKind, Order, Shuffle};
     use pairdp_pairwise::{
         Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, RankingForm,
     };
@@ -67,13 +67,7 @@ mod tests {
     /// Every kind of problem and order has the same name in a certificate, and comes back the same.
     #[test]
     fn certificates_have_a_name_for_all_that_is_learned() {
-        let margins = [
-            MarginLoss::Hinge,
-            MarginLoss::Logistic,
-            MarginLoss::CappedLogistic,
-            MarginLoss::Squared,
-            MarginLoss::QHinge { q: 1.5 },
-        ];
+        let margins: Vec<MarginLoss> = LossKind::all().filter_map(|kind| kind.of_margins(1.5)).collect();
         let rankings = margins.iter().flat_map(|&loss| {
             [RankingForm::Indicator, RankingForm::Symmetric].map(|form| Objective::Ranking { form, loss })
         });

@@ -6,6 +6,7 @@
 //! gradients over all n² pairs at about the price of reading the table twice.
 
 mod clip;
+mod comparison;
 mod constants;
 mod domain;
 pub mod kernel;
@@ -21,7 +22,7 @@ mod sensitivity;
 pub use clip::clip_row;
 pub use constants::{Constants, Regularity};
 pub use domain::{Domain, metric_map, solve_ridge};
-pub use loss::{MarginLoss, MetricLoss, PointLoss};
+pub use loss::{LossKind, MarginLoss, MetricLoss, PointLoss};
 pub use pairdp_units::{Labels, Neighbours};
 pub use problem::{Objective, Problem, ProblemError, RankingForm};
 pub use ranking_statistics::Shares;

@@ -1,5 +1,6 @@
 //! What is to be learned, in public terms.
 
+use crate::comparison::{Comparison, Linear};
 use crate::domain::norm_up;
 use crate::{Constants, Domain, MarginLoss, MetricLoss, PointLoss, Sensitivity};
 use pairdp_units::directed::{larger, up_by};
@@ -161,11 +162,7 @@ impl Problem {
         }
         let (lipschitz_everywhere, exponent) = match objective {
             Objective::Ranking { loss, .. } | Objective::Pointwise { loss: PointLoss::Margin(loss) } => {
-                match loss {
-                    MarginLoss::Hinge | MarginLoss::Logistic | MarginLoss::CappedLogistic => (true, None),
-                    MarginLoss::Squared => (false, None),
-                    MarginLoss::QHinge { q } => (false, Some((q, q < 2.0))),
-                }
+                (loss.is_lipschitz(), loss.exponent().map(|q| (q, q < 2.0)))
             }
             Objective::Metric { .. } => (true, None),
             Objective::Pointwise { loss: PointLoss::Residual { q, target_bound } } => {
@@ -238,6 +235,16 @@ impl Problem {
         self.objective
     }
 
+    /// Which terms the risk adds up.
+    pub(crate) fn comparison(self) -> Comparison {
+        Comparison::of(self.objective)
+    }
+
+    /// What is compared.
+    pub(crate) fn score(self) -> Linear {
+        Linear { feature_bound: self.feature_bound }
+    }
+
     /// Where the parameters live.
     pub fn domain(self) -> Domain {
         self.domain
@@ -302,12 +309,8 @@ impl Problem {
         if self.neighbours == Neighbours::ReplaceOne {
             return Ok(Sensitivity::new(replaced(self)));
         }
-        let pairs_of_a_record = match self.objective {
-            Objective::Ranking { form: RankingForm::Indicator, .. } | Objective::Pointwise { .. } => 1.0,
-            // Both orders count.
-            Objective::Ranking { form: RankingForm::Symmetric, .. } | Objective::Metric { .. } => 2.0,
-        };
-        let added = up_by(pairs_of_a_record * self.constants_within(norm).gradient_bound / n as f64, 2.0);
+        let added =
+            up_by(self.comparison().orders() * self.constants_within(norm).gradient_bound / n as f64, 2.0);
         Ok(Sensitivity::new(larger(added, replaced(self.with_labels(Labels::Private)))))
     }
 
@@ -315,12 +318,7 @@ impl Problem {
     pub fn gradient_norm_bound(self, norm: f64, n: usize) -> f64 {
         let n = larger(n as f64, 2.0);
         let gradient = self.constants_within(norm).gradient_bound;
-        let share = match self.objective {
-            // At most n₊n₋ ≤ n²/4 of n(n−1) ordered pairs count, once or twice.
-            Objective::Ranking { form: RankingForm::Indicator, .. } => n / (4.0 * (n - 1.0)),
-            Objective::Ranking { form: RankingForm::Symmetric, .. } => n / (2.0 * (n - 1.0)),
-            _ => 1.0,
-        };
+        let share = self.comparison().active_share(n);
         up_by(gradient * share, 4.0)
     }
 

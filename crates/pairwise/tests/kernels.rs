@@ -5,21 +5,17 @@
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::{self, Par, naive};
 use pairdp_pairwise::{
-    Domain, Element, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records,
+    Domain, Element, LossKind, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records,
 };
 
-const LOSSES: [MarginLoss; 6] = [
-    MarginLoss::Logistic,
-    MarginLoss::CappedLogistic,
-    MarginLoss::Hinge,
-    MarginLoss::Squared,
-    MarginLoss::QHinge { q: 1.2 },
-    MarginLoss::QHinge { q: 1.7 },
-];
+/// Every loss of margins; those with an exponent twice.
+fn losses() -> impl Iterator<Item = MarginLoss> {
+    [1.2, 1.7].into_iter().flat_map(|q| LossKind::all().filter_map(move |kind| kind.of_margins(q)))
+}
 
 fn problems(radius: f64, kappa: f64) -> Vec<Problem> {
     let mut objectives = Vec::new();
-    for loss in LOSSES {
+    for loss in losses() {
         for form in [RankingForm::Indicator, RankingForm::Symmetric] {
             objectives.push(Objective::Ranking { form, loss });
         }

@@ -26,6 +26,7 @@ pub mod constants;
 mod facts;
 mod former;
 mod gradients;
+mod losses;
 mod moments;
 mod orders;
 mod paths;

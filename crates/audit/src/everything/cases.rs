@@ -76,15 +76,6 @@ impl fmt::Display for Case {
 }
 
 const TASKS: [Task; 4] = [Task::Ranking, Task::Metric, Task::Classification, Task::Regression];
-const LOSSES: [LossKind; 6] = [
-    LossKind::Logistic,
-    LossKind::CappedLogistic,
-    LossKind::Hinge,
-    LossKind::Squared,
-    LossKind::QHinge,
-    LossKind::QNorm,
-];
-const LAWS: [NoiseKind; 3] = [NoiseKind::Gaussian, NoiseKind::Laplace, NoiseKind::Euclidean];
 const DOMAINS: [DomainKind; 5] = [
     DomainKind::Ball,
     DomainKind::Whole,
@@ -102,9 +93,9 @@ pub fn cases() -> Result<Vec<Case>, UnitError> {
     let (usual, far) = (Budget::new(1.0, 1e-4)?, Budget::new(3.0, 1e-15)?);
     let mut all = Vec::new();
     for task in TASKS {
-        for loss in LOSSES {
+        for loss in LossKind::all() {
             for algorithm in Algorithm::ALL {
-                for mechanism in LAWS {
+                for mechanism in NoiseKind::ALL {
                     for domain in DOMAINS {
                         let one = Settings {
                             task,

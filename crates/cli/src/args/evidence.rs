@@ -42,11 +42,11 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "P", default_value_t = 0.999, allow_negative_numbers = true)]
     pub(crate) confidence: f64,
     /// Tables for which sensitivities are attained, or of no special shape
-    #[arg(long, value_name = "PAIR", default_value = "worst", value_parser = named::<Pair>(&["worst", "typical"]))]
+    #[arg(long, value_name = "PAIR", default_value = "worst", value_parser = named::<Pair>(["worst", "typical"]))]
     pub(crate) pair: Pair,
     /// What the attacker sees: every release, or the model alone
     #[arg(long, value_name = "VIEW", default_value = "releases",
-        value_parser = named::<View>(&["releases", "model"]))]
+        value_parser = named::<View>(["releases", "model"]))]
     pub(crate) view: View,
     /// Keep the runs here, and go on with those that are there
     #[arg(long, value_name = "FILE")]

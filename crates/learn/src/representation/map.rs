@@ -135,29 +135,50 @@ impl Map {
     /// Appends the image of an encoded row, of length at most `bound`.
     pub(crate) fn apply(&self, row: &[f64], bound: f64, out: &mut Vec<f64>) {
         let start = out.len();
-        for column in &self.columns {
-            match column {
-                Column::Number { at, curves, missing } => {
-                    let absent = missing.is_some() && row[at + 1] > 0.0;
-                    if absent {
-                        out.extend(std::iter::repeat_n(0.0, curves.width));
-                    } else {
-                        curves.look_up(row[*at], out);
-                    }
-                    if let Some(share) = missing {
-                        out.push(CATEGORY_SCALE * (f64::from(u8::from(absent)) - share));
-                    }
-                }
-                Column::Category { at, shares } => {
-                    let entries = row[*at..*at + shares.len()].iter().zip(shares);
-                    out.extend(entries.map(|(entry, share)| CATEGORY_SCALE * (entry - share)));
-                }
-            }
-        }
+        self.columns.iter().for_each(|column| column.apply(&row[column.start()..], out));
         let scale = bound / self.length;
         let image = &mut out[start..];
         image.iter_mut().for_each(|value| *value *= scale);
         clip_row(image, bound);
+    }
+
+    /// One column's part of the image of a row that is not too long.
+    pub(crate) fn column(&self, index: usize, entries: &[f64], bound: f64) -> Vec<f64> {
+        let mut image = Vec::new();
+        self.columns[index].apply(entries, &mut image);
+        let scale = bound / self.length;
+        image.iter_mut().for_each(|value| *value *= scale);
+        image
+    }
+}
+
+impl Column {
+    /// Where its entries start in an encoded row.
+    fn start(&self) -> usize {
+        match self {
+            Self::Number { at, .. } | Self::Category { at, .. } => *at,
+        }
+    }
+
+    /// Appends what its entries become.
+    fn apply(&self, entries: &[f64], out: &mut Vec<f64>) {
+        match self {
+            Self::Number { curves, missing, .. } => {
+                let absent = missing.is_some() && entries[1] > 0.0;
+                if absent {
+                    out.extend(std::iter::repeat_n(0.0, curves.width));
+                } else {
+                    curves.look_up(entries[0], out);
+                }
+                if let Some(share) = missing {
+                    out.push(CATEGORY_SCALE * (f64::from(u8::from(absent)) - share));
+                }
+            }
+            Self::Category { shares, .. } => {
+                let entries = entries[..shares.len()].iter().zip(shares);
+                out.extend(entries.map(|(entry, share)| CATEGORY_SCALE * (entry - share)));
+            }
+        }
     }
 }
 

@@ -4,43 +4,10 @@
 use super::auto;
 use super::paper_noise::Paper;
 use crate::{Algorithm, Average, LearnError, NoiseKind, Shuffle, Task};
-use pairdp_pairwise::{
-    Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
-};
+pub use pairdp_pairwise::LossKind;
+use pairdp_pairwise::{Domain, Labels, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm};
 use pairdp_units::directed::up_by;
 use serde::{Deserialize, Serialize};
-
-/// A loss by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LossKind {
-    /// log(1 + e^−margin).
-    Logistic,
-    /// The same with a slope of at most ½.
-    CappedLogistic,
-    /// (1 − margin)₊.
-    Hinge,
-    /// (1 − margin)², or (target − score)².
-    Squared,
-    /// (1 − margin)₊^q.
-    QHinge,
-    /// |target − score|^q.
-    QNorm,
-}
-
-impl LossKind {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Logistic => "logistic",
-            Self::CappedLogistic => "capped-logistic",
-            Self::Hinge => "hinge",
-            Self::Squared => "squared",
-            Self::QHinge => "q-hinge",
-            Self::QNorm => "q-norm",
-        }
-    }
-}
 
 /// What a ranker minimises the mean of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,14 +164,7 @@ impl Settings {
             _ => LossKind::Logistic,
         });
         let refuse = || LearnError::TaskLoss { task: self.task.name(), loss: loss.name() };
-        let margin = || match loss {
-            LossKind::Logistic => Ok(MarginLoss::Logistic),
-            LossKind::CappedLogistic => Ok(MarginLoss::CappedLogistic),
-            LossKind::Hinge => Ok(MarginLoss::Hinge),
-            LossKind::Squared => Ok(MarginLoss::Squared),
-            LossKind::QHinge => Ok(MarginLoss::QHinge { q: self.q }),
-            LossKind::QNorm => Err(refuse()),
-        };
+        let margin = || loss.of_margins(self.q).ok_or_else(refuse);
         let objective = match self.task {
             Task::Ranking if self.risk == Some(Risk::Records) => {
                 Objective::Pointwise { loss: PointLoss::Margin(margin()?) }
@@ -235,7 +195,7 @@ impl Settings {
             (Task::Metric, _) => 10.0,
             // Noise that does not grow with the radius; the intercept starts far out where positives are rare.
             (_, LossKind::CappedLogistic) => 100.0,
-            (_, LossKind::Logistic | LossKind::Hinge) => 20.0,
+            _ if loss.is_lipschitz() => 20.0,
             _ if self.algorithm == Some(Algorithm::Moments) => 20.0,
             // The noise of losses that grow steeper with the score grows with the radius.
             _ => 3.0,

@@ -8,7 +8,9 @@ use pairdp_learn::{
     Algorithm, Average, Checkpointer, Curator, Mechanism, NoiseKind, Plan, Predictor, PrivateModel, Task,
 };
 use pairdp_noise::{Replay, Secure, Source};
-use pairdp_pairwise::{Domain, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records};
+use pairdp_pairwise::{
+    Domain, LossKind, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records,
+};
 use pairdp_units::Budget;
 
 pub(crate) const N: usize = 40;
@@ -26,13 +28,7 @@ pub(crate) fn objectives() -> Vec<Objective> {
         Objective::Pointwise { loss: PointLoss::Residual { q: 2.0, target_bound: 1.0 } },
         Objective::Pointwise { loss: PointLoss::Residual { q: 1.5, target_bound: 0.5 } },
     ];
-    for loss in [
-        MarginLoss::Logistic,
-        MarginLoss::CappedLogistic,
-        MarginLoss::Hinge,
-        MarginLoss::Squared,
-        MarginLoss::QHinge { q: 1.5 },
-    ] {
+    for loss in LossKind::all().filter_map(|kind| kind.of_margins(1.5)) {
         all.push(Objective::Ranking { form: RankingForm::Indicator, loss });
         all.push(Objective::Ranking { form: RankingForm::Symmetric, loss });
         all.push(Objective::Pointwise { loss: PointLoss::Margin(loss) });
