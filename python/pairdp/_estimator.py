@@ -66,6 +66,12 @@ class Linear:
         text="Whether a constant is learned that is added to every score. By default it is where the loss is of single records; "
         "pairs do not see one.",
     )
+    representation: str | None = parameter(
+        default=None,
+        text="How columns become numbers to learn from: by the bounds, or by ranks, from where columns lie, which private "
+        "estimators learn by a first release. By default ranks where the algorithm, or without privacy the feature bound, is left "
+        "open, else by the bounds.",
+    )
 
 
 @estimator
@@ -118,11 +124,6 @@ class PrivateEstimator(Guarantee, Estimator):
 class PrivateLinear(PrivateEstimator):
     """What is said to private estimators whose scores are linear."""
 
-    representation: str | None = parameter(
-        default=None,
-        text="How columns become numbers to learn from: by the bounds, or by ranks, from a first release of where columns lie. "
-        "By default ranks where the algorithm is left open, else by the bounds.",
-    )
     representation_share: float | None = parameter(
         default=None, text="The share of the budget for where columns lie; by default 0.3."
     )
