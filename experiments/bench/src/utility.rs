@@ -26,7 +26,7 @@ use std::path::PathBuf;
 /// Sets above this many rows get fewer splits.
 const LARGE: usize = 10_000;
 /// Edges of clarity that leaving one set out chooses from.
-const EDGES: [f64; 8] = [0.0, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0, f64::INFINITY];
+const EDGES: [f64; 8] = [0.0, 10.0, 15.0, 20.0, 30.0, 40.0, 60.0, f64::INFINITY];
 
 pub(crate) fn run(report: &mut Report) {
     if let Err(error) = measure(report) {
