@@ -50,6 +50,30 @@ class Prediction(BaseEstimator):
         rows = self._rows(X)
         return self._model.encode(rows)
 
+    def shapes(self) -> list[dict[str, Any]]:
+        """Return what each column adds to a score, largest first.
+
+        A score is the sum of what its columns add, and ``intercept_`` where there is one; only rows that are longer than the
+        feature bound are scaled down, all their parts alike. It follows from the model file and costs no budget.
+
+        Returns
+        -------
+        list of dict
+            ``column``; ``cells``: places of a column of numbers in its own unit, or categories; ``adds``: what each of them adds;
+            ``noise``: the standard deviation of the noise in that, or None where it is not known; ``quantiles``: the numbers below
+            which 5, 25, 50, 75 and 95 % of the records lie, as released, or None.
+        """
+        check_is_fitted(self, "model_")
+        text = self._model.shapes()
+        if text is None:
+            raise AttributeError("a metric has distances and no scores, so its columns add nothing to one")
+        shapes = []
+        for shape in json.loads(text):
+            ((_, parts),) = shape.pop("parts").items()
+            cells, adds = zip(*parts, strict=True)
+            shapes.append({**shape, "cells": list(cells), "adds": list(adds)})
+        return sorted(shapes, key=lambda shape: min(shape["adds"]) - max(shape["adds"]))
+
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         rows = self._rows(X)
         return self._model.scores(rows)

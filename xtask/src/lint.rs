@@ -9,10 +9,9 @@ use std::process::{Command, Stdio};
 const TOOLS: &[(&str, &[&str])] = &[
     ("typos", &["--config", "typos.toml"]),
     ("cargo-deny", &["--offline", "check", "licenses", "bans", "sources"]),
-    ("ruff", &["check", "python", "bench", "testdata"]),
 ];
 
-/// Format and lints of Rust always; spelling, dependencies and Python where the tool is installed, which is said.
+/// Format and lints of Rust always; spelling and dependencies where the tool is installed, which is said.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     nothing_more(arguments)?;
     format()?;

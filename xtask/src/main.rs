@@ -110,6 +110,7 @@ fn program(package: &str, arguments: &[String]) -> Result<()> {
 
 /// The cargo that runs us, at the root of the workspace.
 fn cargo() -> Command {
+    #[expect(clippy::disallowed_methods, reason = "cargo says which cargo runs us")]
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
     command

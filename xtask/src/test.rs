@@ -123,6 +123,7 @@ fn environment() -> PathBuf {
     root().join("target/python-test-env")
 }
 
+#[expect(clippy::disallowed_methods, reason = "which Python tests run on")]
 pub(crate) fn system_python() -> std::ffi::OsString {
     std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into())
 }

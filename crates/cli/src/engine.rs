@@ -138,6 +138,10 @@ impl Program {
                 Ok(command)
             }
             Self::Bridge(address) => {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "which Python reaches a cluster says nothing about noise"
+                )]
                 let python = std::env::var_os("PAIRDP_PYTHON").unwrap_or_else(|| "python3".into());
                 let mut command = Command::new(python);
                 command.args(["-m", "pairdp.engines", address]);

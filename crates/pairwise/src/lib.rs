@@ -26,5 +26,5 @@ pub use loss::{LossKind, MarginLoss, MetricLoss, PointLoss};
 pub use pairdp_units::{Labels, Neighbours};
 pub use problem::{Objective, Problem, ProblemError, RankingForm};
 pub use ranking_statistics::Shares;
-pub use records::{Element, Records, RecordsError};
+pub use records::{Records, RecordsError};
 pub use sensitivity::Sensitivity;

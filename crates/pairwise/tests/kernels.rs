@@ -5,7 +5,7 @@
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::{self, Par, naive};
 use pairdp_pairwise::{
-    Domain, Element, LossKind, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records,
+    Domain, LossKind, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records,
 };
 
 /// Every loss of margins; those with an exponent twice.
@@ -60,7 +60,7 @@ fn tables(random: &mut Replay, n: usize, d: usize) -> Vec<(&'static str, Vec<f64
     ]
 }
 
-fn compare<E: Element>(what: &str, problem: Problem, records: &Records<E>, w: &[f64]) {
+fn compare(what: &str, problem: Problem, records: &Records, w: &[f64]) {
     let expected = naive::gradient(problem, records, w);
     let found = kernel::gradient(problem, records, w, Par::Parallel);
     assert_eq!(found, kernel::gradient(problem, records, w, Par::Sequential), "{what}: depends on threads");
@@ -101,7 +101,6 @@ fn fast_equals_naive() {
                     };
                     let records = Records::with_targets(features.clone(), d, targets.clone(), 2.0).unwrap();
                     compare(what, problem, &records, &w);
-                    compare(what, problem, &records.to_single(), &w);
                 }
             }
         }

@@ -68,6 +68,19 @@ impl Model {
         Ok(PyBytes::new(py, &py.enter_core(|| Ok(self.predictor.to_onnx()))?))
     }
 
+    /// What every column adds to a score, as JSON; `None` for metrics.
+    fn shapes(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        py.enter_core(|| {
+            // Only a private model's certificate knows the noise.
+            let shapes = match PrivateModel::from_json(&self.text) {
+                Ok(model) => model.shapes(),
+                Err(_) => self.predictor.shapes(None),
+            };
+            let text = shapes.map(|shapes| serde_json::to_string(&shapes)).transpose();
+            text.map_err(|error| Refused::value(error.to_string()))
+        })
+    }
+
     /// Every relation of the certificate: name, formula, and what failed if anything did.
     fn verify(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, &'static str, Option<String>)>> {
         py.enter_core(|| {

@@ -71,6 +71,7 @@ fn pair_sampling(report: &mut Report, records: u64, steps: u64) {
 
 /// dp-accounting's multiplier and seconds on the same question, if it is installed.
 fn peer(records: u64, steps: u64, delta: f64) -> Option<(f64, f64)> {
+    #[expect(clippy::disallowed_methods, reason = "which Python has the other library")]
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let arguments = [records.to_string(), steps.to_string(), "1.0".into(), format!("{delta:e}")];
     let output = Command::new(python).args(["-c", PEER]).args(arguments).output().ok()?;

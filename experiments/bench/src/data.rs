@@ -29,6 +29,7 @@ pub(crate) fn run(report: &mut Report) {
 
 fn measure(report: &mut Report) -> Result<()> {
     let folder = tempfile::tempdir()?;
+    #[expect(clippy::disallowed_methods, reason = "which table is read")]
     let csv = match std::env::var_os("PAIRDP_BENCH_TABLE") {
         Some(path) => PathBuf::from(path),
         None => write_table(&folder.path().join("table.csv"), false)?,

@@ -7,20 +7,24 @@ use crate::representation::{self, Map};
 use crate::spec::kept;
 use crate::{Predictor, PrivateModel, Released, Task};
 use pairdp_data::{Kind, LabelKind};
+use serde::Serialize;
 
 /// What a column adds to the score.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Shape {
     /// The column.
     pub column: String,
     /// What each of its cells adds.
     pub parts: ShapeParts,
+    /// Where a column of numbers lies, as it was released: below these, in its unit, are 5, 25, 50, 75 and 95 % of the records.
+    pub quantiles: Option<[f64; 5]>,
     /// How far the noise alone may have moved each part, as a standard deviation; none where that is not known.
     pub noise: Option<Vec<f64>>,
 }
 
 /// Cells and what they add.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ShapeParts {
     /// Numbers from one end of the range to the other, in the column's unit.
     Curve(Vec<(f64, f64)>),
@@ -98,7 +102,13 @@ impl Predictor {
                 }
             };
             let noise = noise.map(|deviation| spread.iter().map(|length| length * deviation).collect());
-            shapes.push(Shape { column: column.name.clone(), parts, noise });
+            let quantiles = match (&column.kind, map.as_ref().and_then(|map| map.quantiles(index))) {
+                (Kind::Range([low, high]), Some(places)) => {
+                    Some(places.map(|place| low + (place + 1.0) / 2.0 * (high - low)))
+                }
+                _ => None,
+            };
+            shapes.push(Shape { column: column.name.clone(), parts, quantiles, noise });
             place += vector(&vec![0.0; width]).len();
             at += width;
         }

@@ -10,7 +10,7 @@
 //!   in common follows from F̂.
 
 use super::reading::Reading;
-use super::shapes::{GRID, between_knots};
+use super::shapes::{GRID, grid};
 use pairdp_units::directed::{larger, smaller};
 
 /// Polynomials of a rank.
@@ -35,7 +35,12 @@ pub(crate) struct Curves {
     pub(crate) width: usize,
     /// The sum of their variances under F̂.
     pub(crate) spread: f64,
+    /// Where F̂ reaches each of [`QUANTILES`], within ±1.
+    pub(crate) quantiles: [f64; QUANTILES.len()],
 }
+
+/// Shares of the records below the places that people are told.
+pub(crate) const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
 impl Curves {
     /// So many functions, the first ones, of a column whose shares are known up to this noise.
@@ -43,7 +48,7 @@ impl Curves {
         // Where tails end: smaller shares are noise.
         let floor = smaller(larger(noise, 1e-4), 0.2);
         let fine = noise <= FINE && width > 1;
-        let ranks = if fine { evened(reading) } else { reading.cumulative.clone() };
+        let ranks = if fine { reading.evened(SPIKE) } else { reading.cumulative.clone() };
         let mut values: Vec<f64> = ranks.iter().flat_map(|rank| of_rank(*rank, floor, width)).collect();
         let (means, mut covariance) =
             moments(&reading.cumulative, &ranks, |rank| of_rank(rank, floor, width));
@@ -54,7 +59,10 @@ impl Curves {
             make_independent(&mut values, &mut covariance, width);
         }
         let spread = covariance.iter().step_by(width + 1).map(|variance| larger(*variance, 0.0)).sum();
-        Self { values, width, spread }
+        let quantiles = QUANTILES.map(|share| {
+            grid(reading.cumulative.partition_point(|cumulative| *cumulative < share).min(GRID - 1))
+        });
+        Self { values, width, spread, quantiles }
     }
 
     /// Appends their values at a number within ±1, linear between the points of the grid.
@@ -83,22 +91,6 @@ fn of_rank(rank: f64, floor: f64, width: usize) -> impl Iterator<Item = f64> {
         -TAIL_WEIGHT * libm::log(rank + floor),
     ];
     all.into_iter().take(width)
-}
-
-/// Ranks in which no knot takes more than its part.
-fn evened(reading: &Reading) -> Vec<f64> {
-    let kept = between_knots(&reading.shares.map(|share| if share > SPIKE { SPIKE / share } else { 1.0 }));
-    let cumulative = &reading.cumulative;
-    let mut ranks = vec![cumulative[0] * kept[0]];
-    for k in 1..GRID {
-        let mass = (cumulative[k] - cumulative[k - 1]) * f64::midpoint(kept[k], kept[k - 1]);
-        ranks.push(ranks[k - 1] + mass);
-    }
-    let total = ranks[GRID - 1] + (1.0 - cumulative[GRID - 1]) * kept[GRID - 1];
-    if total > 0.0 {
-        ranks.iter_mut().for_each(|rank| *rank /= total);
-    }
-    ranks
 }
 
 /// Means and covariances, row by row, of functions of a rank under a distribution function.
@@ -167,5 +159,99 @@ fn solve_lower(factor: &[f64], vector: &mut [f64]) {
     for i in 0..width {
         let known: f64 = (0..i).map(|k| factor[i * width + k] * vector[k]).sum();
         vector[i] = (vector[i] - known) / factor[i * width + i];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::read;
+    use super::*;
+    use pairdp_pairwise::knots::{KNOTS, positions};
+
+    /// A column with nine tenths at −1 and the rest spread evenly over the upper half, as its knots weigh it.
+    fn spiky(n: f64) -> Reading {
+        let above = positions().iter().filter(|knot| **knot > 0.0).count() as f64;
+        let weight = |knot: f64| if knot > 0.0 { 0.1 * n / above } else { 0.0 };
+        let mut weights: Vec<f64> = positions().iter().map(|knot| weight(*knot)).collect();
+        weights[0] = 0.9 * n;
+        read(&[&weights], 1e-6 * n, n).remove(0)
+    }
+
+    #[test]
+    fn a_spike_takes_a_tenth_before_ranks_are_scaled() {
+        let ranks = spiky(1e5).evened(SPIKE);
+        assert!(ranks.windows(2).all(|pair| pair[0] <= pair[1]), "ranks fall");
+        assert!(ranks[GRID - 1] <= 1.0 + 1e-12);
+        // Half of what is left of the spike lies below the upper half, where plain ranks leave a tenth.
+        assert!((ranks[GRID / 2] - 0.5).abs() < 0.1, "{}", ranks[GRID / 2]);
+    }
+
+    /// A bell in the lower half.
+    fn smooth(n: f64) -> Reading {
+        let weight = |knot: f64| libm::exp(-8.0 * (knot + 0.3) * (knot + 0.3));
+        let total: f64 = positions().iter().map(|knot| weight(*knot)).sum();
+        let weights = positions().map(|knot| n * weight(knot) / total);
+        read(&[&weights], 1e-6 * n, n).remove(0)
+    }
+
+    #[test]
+    fn fine_functions_are_centred_and_independent_under_what_was_read() {
+        let reading = smooth(1e5);
+        let curves = Curves::new(&reading, FUNCTIONS, 1e-5);
+        let at = |k: usize, i: usize| curves.values[k * FUNCTIONS + i];
+        // Between two points of the grid the middle stands for the mass.
+        let mass = |k: usize| reading.cumulative[k] - reading.cumulative[k - 1];
+        let mean = |of: &dyn Fn(&dyn Fn(usize) -> f64) -> f64| {
+            let between: f64 =
+                (1..GRID).map(|k| mass(k) * of(&|i| f64::midpoint(at(k, i), at(k - 1, i)))).sum();
+            let (first, last) = (reading.cumulative[0], 1.0 - reading.cumulative[GRID - 1]);
+            between + first * of(&|i| at(0, i)) + last * of(&|i| at(GRID - 1, i))
+        };
+        let mut variances = 0.0;
+        for i in 0..FUNCTIONS {
+            assert!(mean(&|value| value(i)).abs() < 0.05, "function {i}: {}", mean(&|value| value(i)));
+            let variance = mean(&|value| value(i) * value(i));
+            assert!(variance < 1.1, "function {i}: {variance}");
+            variances += variance;
+            for j in 0..i {
+                let together = mean(&|value| value(i) * value(j));
+                assert!(together.abs() < 0.35, "functions {i} and {j}: {together}");
+            }
+        }
+        assert!((variances - curves.spread).abs() < 0.1 * curves.spread, "{variances} {}", curves.spread);
+    }
+
+    #[test]
+    fn with_much_noise_functions_are_those_of_plain_ranks() {
+        let reading = spiky(100.0);
+        let noise = 2.0 * FINE;
+        let curves = Curves::new(&reading, FUNCTIONS, noise);
+        let (means, _) =
+            moments(&reading.cumulative, &reading.cumulative, |rank| of_rank(rank, noise, FUNCTIONS));
+        let expected: Vec<f64> = of_rank(reading.cumulative[700], noise, FUNCTIONS).collect();
+        for i in 0..FUNCTIONS {
+            assert!((curves.values[700 * FUNCTIONS + i] - (expected[i] - means[i])).abs() < 1e-12);
+        }
+        assert_eq!(Curves::new(&reading, 1, 1e-6).width, 1);
+    }
+
+    #[test]
+    fn a_number_is_looked_up_between_two_points_and_at_the_ends_beyond_them() {
+        let curves = Curves::new(&spiky(1e5), FUNCTIONS, 1e-5);
+        let value = |x: f64| {
+            let mut out = Vec::new();
+            curves.look_up(x, &mut out);
+            out
+        };
+        assert_eq!(value(-1.0), curves.values[..FUNCTIONS]);
+        let last = &curves.values[(GRID - 1) * FUNCTIONS..];
+        assert!(value(7.0).iter().zip(last).all(|(found, last)| (found - last).abs() < 1e-12));
+        assert_eq!(value(f64::NEG_INFINITY), value(-1.0));
+        let (left, middle, right) =
+            (value(grid(600)), value((grid(600) + grid(601)) / 2.0), value(grid(601)));
+        for i in 0..FUNCTIONS {
+            assert!((middle[i] - f64::midpoint(left[i], right[i])).abs() < 1e-12);
+        }
+        assert_eq!(KNOTS, 57);
     }
 }

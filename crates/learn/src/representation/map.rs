@@ -1,7 +1,7 @@
 //! The map: a row by its ranks.
 
 use super::Representation;
-use super::curves::{Curves, FUNCTIONS};
+use super::curves::{Curves, FUNCTIONS, QUANTILES};
 use super::reading::read;
 use pairdp_data::{Encoding, Kind, Table};
 use pairdp_pairwise::clip_row;
@@ -140,6 +140,14 @@ impl Map {
         let image = &mut out[start..];
         image.iter_mut().for_each(|value| *value *= scale);
         clip_row(image, bound);
+    }
+
+    /// Where a column of numbers lies, as it was read: places within ±1 below which shares of the records lie.
+    pub(crate) fn quantiles(&self, index: usize) -> Option<[f64; QUANTILES.len()]> {
+        match &self.columns[index] {
+            Column::Number { curves, .. } => Some(curves.quantiles),
+            Column::Category { .. } => None,
+        }
     }
 
     /// One column's part of the image of a row that is not too long.

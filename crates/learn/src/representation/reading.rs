@@ -10,7 +10,7 @@
 
 use super::shapes::{FAMILIES, GRID, Shapes, between_knots};
 use pairdp_pairwise::knots::KNOTS;
-use pairdp_units::directed::larger;
+use pairdp_units::directed::{larger, smaller};
 use rayon::prelude::*;
 
 /// By how much a shape may be wrong about a knot's share.
@@ -104,14 +104,18 @@ fn read_one(shapes: &Shapes, weights: &[f64], posterior: &[f64], noise: f64, n: 
         }
     }
     let shares = corrected(&expected, weights, noise, n);
-    shift(&mut cumulative, &expected, &shares);
-    let mut highest = 0.0;
-    for value in &mut cumulative {
-        let cut = if *value > 1.0 { 1.0 } else { larger(*value, 0.0) };
-        highest = larger(highest, (cut * 2.0_f64.powi(BITS)).round() * 2.0_f64.powi(-BITS));
-        *value = highest;
+    Reading { cumulative: shifted(&cumulative, &expected, &shares), shares }
+}
+
+impl Reading {
+    /// The distribution function if no knot had a larger share than this, before shares are scaled to 1 again.
+    pub(crate) fn evened(&self, most: f64) -> Vec<f64> {
+        let shares = normalised(self.shares.map(|share| smaller(share, most)));
+        shares.map_or_else(
+            || self.cumulative.clone(),
+            |shares| shifted(&self.cumulative, &self.shares, &shares),
+        )
     }
-    Reading { cumulative, shares }
 }
 
 /// Where a knot's weight surely differs from what the shapes expect, it is believed.
@@ -120,21 +124,97 @@ fn corrected(expected: &[f64; KNOTS], weights: &[f64], noise: f64, n: f64) -> [f
     for k in 0..KNOTS {
         let off = weights[k] / n - expected[k];
         let believed = if off.abs() > SURE * noise / n { off } else { 0.0 };
-        shares[k] = larger(expected[k] + believed, 0.0);
+        shares[k] = expected[k] + believed;
     }
-    let total: f64 = shares.iter().sum();
-    if total > 0.0 && total.is_finite() { shares.map(|share| share / total) } else { *expected }
+    normalised(shares).or_else(|| normalised(*expected)).unwrap_or([1.0 / KNOTS as f64; KNOTS])
 }
 
-/// Adds the difference of shares, spread linearly between knots, to the distribution function.
-fn shift(cumulative: &mut [f64], expected: &[f64; KNOTS], shares: &[f64; KNOTS]) {
+/// Shares of 1, if they add up to anything.
+fn normalised(shares: [f64; KNOTS]) -> Option<[f64; KNOTS]> {
+    let shares = shares.map(|share| larger(share, 0.0));
+    let total: f64 = shares.iter().sum();
+    (total > 0.0 && total.is_finite()).then(|| shares.map(|share| share / total))
+}
+
+/// A distribution function with the difference of shares added, spread linearly between knots: never falling, within [0, 1].
+fn shifted(cumulative: &[f64], from: &[f64; KNOTS], to: &[f64; KNOTS]) -> Vec<f64> {
     // Half of a knot's own difference counts at the knot.
     let mut ramp = [0.0; KNOTS];
     let mut before = 0.0;
     for k in 0..KNOTS {
-        let off = shares[k] - expected[k];
+        let off = to[k] - from[k];
         ramp[k] = before + off / 2.0;
         before += off;
     }
-    cumulative.iter_mut().zip(between_knots(&ramp)).for_each(|(value, off)| *value += off);
+    let mut highest = 0.0;
+    let value = |(value, off): (&f64, f64)| {
+        let cut = smaller(larger(value + off, 0.0), 1.0);
+        highest = larger(highest, (cut * 2.0_f64.powi(BITS)).round() * 2.0_f64.powi(-BITS));
+        highest
+    };
+    cumulative.iter().zip(between_knots(&ramp)).map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shapes::grid;
+    use super::*;
+    use pairdp_noise::{Replay, Source};
+    use pairdp_pairwise::knots::positions;
+
+    fn uniform(random: &mut Replay) -> f64 {
+        ((random.next_word() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    /// Weights of a narrow column around a middle, with noise.
+    fn narrow(middle: f64, n: f64, noise: f64, random: &mut Replay) -> Vec<f64> {
+        let shapes = Shapes::table();
+        // A bell of width 1/32.
+        let which = 6 * 129 + ((middle + 1.0) * 64.0).round() as usize;
+        shapes.weights[which]
+            .iter()
+            .map(|share| {
+                let (a, b) = (uniform(random), uniform(random));
+                n * share + noise * (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
+            })
+            .collect()
+    }
+
+    fn error(reading: &Reading, middle: f64) -> f64 {
+        // The distance from a step at the middle, as an area.
+        (0..GRID).map(|k| (reading.cumulative[k] - f64::from(u8::from(grid(k) >= middle))).abs()).sum::<f64>()
+            / GRID as f64
+    }
+
+    /// False alarms: the two means differ by several times what chance makes of twenty columns; the seed is fixed.
+    #[test]
+    fn columns_that_are_alike_are_read_better_together_than_alone() {
+        let (n, noise) = (150.0, 40.0);
+        let mut random = Replay::from_seed(5);
+        let middles: Vec<f64> = (0..20).map(|k| -0.9 + 0.09 * f64::from(k)).collect();
+        let columns: Vec<Vec<f64>> = middles.iter().map(|m| narrow(*m, n, noise, &mut random)).collect();
+        let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let mean = |errors: Vec<f64>| errors.iter().sum::<f64>() / errors.len() as f64;
+        let together = mean(read(&all, noise, n).iter().zip(&middles).map(|(r, m)| error(r, *m)).collect());
+        let alone =
+            mean(all.iter().zip(&middles).map(|(c, m)| error(&read(&[c], noise, n)[0], *m)).collect());
+        assert!(together < 0.95 * alone, "{together} together, {alone} alone");
+    }
+
+    #[test]
+    fn whatever_was_released_is_read_as_a_distribution() {
+        for absurd in [0.0, -1e300, 1e300, 1.0] {
+            let weights = positions().map(|knot| absurd * (1.0 + knot));
+            for reading in read(&[&weights, &[0.0; KNOTS]], 3.0, 50.0) {
+                assert!(reading.cumulative.windows(2).all(|pair| pair[0] <= pair[1]), "{absurd}");
+                assert!(reading.cumulative[0] >= 0.0 && reading.cumulative[GRID - 1] <= 1.0, "{absurd}");
+                let total: f64 = reading.shares.iter().sum();
+                assert!(
+                    (total - 1.0).abs() < 1e-9 && reading.shares.iter().all(|share| *share >= 0.0),
+                    "{absurd}"
+                );
+            }
+        }
+        assert!(read(&[], 1.0, 10.0).is_empty());
+    }
 }

@@ -7,7 +7,7 @@ use super::exact::Grid;
 use super::tree::Tree;
 use super::{rows, sums};
 use crate::loss::Summation;
-use crate::{Element, MarginLoss, Objective, Problem, RankingForm, Records};
+use crate::{MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_units::directed::up_by;
 
 /// Scores are cut off here, where every loss but the squared one has long been saturated: beyond it, boxes could not be
@@ -71,12 +71,7 @@ pub(super) fn needs_tree(loss: MarginLoss) -> bool {
 }
 
 /// Losses whose slope has a kink: charges by a tree over all scores.
-pub(super) fn gradient_by_tree<E: Element>(
-    problem: Problem,
-    records: &Records<E>,
-    w: &[f64],
-    par: Par,
-) -> Vec<f64> {
+pub(super) fn gradient_by_tree(problem: Problem, records: &Records, w: &[f64], par: Par) -> Vec<f64> {
     if records.len() < 2 {
         // An empty mean.
         return vec![0.0; records.columns()];
@@ -90,7 +85,7 @@ pub(super) fn gradient_by_tree<E: Element>(
     mean(problem, &scaled, bound, &totals, records.len())
 }
 
-pub(super) fn risk<E: Element>(problem: Problem, records: &Records<E>, w: &[f64], par: Par) -> f64 {
+pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> f64 {
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
     let scores = rows::scores(records, w, scaled.margin_scale, bound, par);

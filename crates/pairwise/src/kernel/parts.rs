@@ -22,7 +22,7 @@ use super::pointwise;
 use super::sums::{ClassSums, Sums};
 use super::{exact, rows};
 use crate::loss::Summation;
-use crate::{Element, Objective, Problem, Records};
+use crate::{Objective, Problem, Records};
 use serde::{Deserialize, Serialize};
 
 /// What a part is asked. It holds sums over private records, as answers do: both stay inside.
@@ -128,9 +128,9 @@ pub fn can_ask(problem: Problem) -> bool {
 ///
 /// # Errors
 /// [`Mismatch`] if the question is about another table or problem.
-pub fn answer<E: Element>(
+pub fn answer(
     problem: Problem,
-    records: &Records<E>,
+    records: &Records,
     share: Share,
     question: &Question,
     workspace: &mut Workspace,
