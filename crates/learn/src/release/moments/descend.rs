@@ -57,7 +57,13 @@ fn weights(released: &[f64], mechanism: &Moments) -> Result<Vec<f64>, LearnError
     let covariance: Vec<f64> = released[..d].iter().zip(&mean).map(|(v, m)| 2.0 * v - label * m).collect();
     let Solved { mut w, spread, gain } = if weights.second > 0.0 {
         let matrix = Symmetric::read(&released[2 * d + 1..], d, kappa / weights.second);
-        matrix.solve(&mean, &covariance, variance, few_times(clarity(records, d, budget)?))
+        matrix.solve(
+            &mean,
+            &covariance,
+            variance,
+            kappa * kappa / d as f64,
+            few_times(clarity(records, d, budget)?),
+        )
     } else {
         // Features spread evenly over directions would have this variance.
         let even = kappa * kappa / d as f64;
@@ -132,33 +138,55 @@ impl Symmetric {
         Self { entries, d, scale }
     }
 
-    /// (Ĉ + λI)⁻¹ĉ for second moments with this much noise in each coordinate, λ so many times its largest eigenvalues.
-    fn solve(mut self, mean: &[f64], covariance: &[f64], variance: f64, times: f64) -> Solved {
+    /// (Ĉ + λI)⁻¹ĉ for second moments with this much noise in each coordinate, λ so many `times` its largest
+    /// eigenvalues; `even` is the variance of each direction were rows of the longest length spread evenly.
+    fn solve(mut self, mean: &[f64], covariance: &[f64], variance: f64, even: f64, times: f64) -> Solved {
         /// λ in units of the average variance, beside the noise's.
         const FLOOR: f64 = 0.03;
+        /// The least variance of a direction on the average, in units of what rows of the longest length have.
+        const LEAST: f64 = 0.2;
         let d = self.d;
         for (i, row) in self.entries.chunks_exact_mut(d).enumerate() {
             row.iter_mut().zip(mean).for_each(|(entry, m)| *entry -= mean[i] * m);
         }
         let on_diagonal = |k: usize| k.is_multiple_of(d + 1);
+        // Rows are about as long as they may be; where noise says that nothing varies, it is the noise.
         let average = self.entries.iter().step_by(d + 1).sum::<f64>() / d as f64;
+        let average = larger(average, LEAST * even);
         let off = |(k, v): (usize, &f64)| v - if on_diagonal(k) { average } else { 0.0 };
         let spread: f64 = self.entries.iter().enumerate().map(off).map(|v| v * v).sum();
         let entry_variance = variance * self.scale * self.scale;
         let noise = (d * (d + 1)) as f64 / 2.0 * entry_variance;
         let kept = larger(0.0, 1.0 - noise / spread);
         for (k, value) in self.entries.iter_mut().enumerate() {
-            *value = kept * *value + if on_diagonal(k) { (1.0 - kept) * larger(average, 0.0) } else { 0.0 };
+            *value = kept * *value + if on_diagonal(k) { (1.0 - kept) * average } else { 0.0 };
         }
         // A little of the average, too: where noise is small, directions without any spread are all chance.
-        let ridge = times * kept * (d as f64 * entry_variance).sqrt() + FLOOR * larger(average, 0.0);
+        let ridge = times * kept * (d as f64 * entry_variance).sqrt() + FLOOR * average;
         let ridge = ridge + f64::MIN_POSITIVE;
         let w = solve_ridge(&self.entries, ridge, covariance);
         let spread = self.entries.chunks_exact(d).zip(&w).map(|(row, w_i)| w_i * dot(row, &w)).sum();
-        Solved { w, spread, gain: 1.0 / (larger(average, 0.0) + ridge) }
+        Solved { w, spread, gain: 1.0 / (average + ridge) }
     }
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Noise can make the released variances negative on the average. Weights were infinite then, and the model constant.
+    #[test]
+    fn noise_that_says_that_nothing_varies_leaves_a_model() {
+        let d = 3;
+        let half = [-0.5, 0.0, 0.0, -0.4, 0.0, -0.6];
+        let matrix = Symmetric::read(&half, d, 1.0);
+        let covariance = [0.2, -0.1, 0.0];
+        let Solved { w, gain, .. } = matrix.solve(&[0.0; 3], &covariance, 1.0, 1.0 / 3.0, 2.0);
+        assert!(w.iter().all(|w| w.is_finite()) && gain.is_finite());
+        assert!(dot(&w, &covariance) > 1e-3, "{w:?}");
+    }
 }
