@@ -4,7 +4,7 @@
 //! tables, by the very code that trains models, and bounds ε from below by how well the best attacker tells them apart. A bound above
 //! the claim means that a proof, a constant or the code is wrong.
 //!
-//! - [`neighbours`]: tables for which the sensitivities are attained;
+//! - [`table_pair`]: tables for which the sensitivities are attained;
 //! - [`Audit`], [`Runs`], [`report()`]: many runs, two tables;
 //! - [`one_run`]: one run, many canaries;
 //! - [`confidence`]: exact intervals for counts;
