@@ -11,7 +11,6 @@
 //! - [`Family`]: from accuracy to ε, with the assumption named;
 //! - [`stability`], [`gap`]: coupled descents beside their bounds, and what that says about new records;
 //! - [`influence`]: leaving one record out, predicted and refitted, for the custodian alone;
-//! - [`plot`]: curves on logarithmic axes.
 //!
 //! Audits and measurements work on tables that the auditor made up. They see releases, never the records of a curator.
 
@@ -26,7 +25,6 @@ pub mod influence;
 mod likelihood;
 mod linear;
 pub mod one_run;
-pub mod plot;
 mod report;
 mod runs;
 pub mod stability;
