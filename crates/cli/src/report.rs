@@ -7,6 +7,7 @@ mod guarantee;
 pub(crate) mod html;
 mod noise;
 mod quality;
+mod shapes;
 
 pub(crate) use quality::Quality;
 
@@ -58,6 +59,7 @@ pub(crate) fn render(
         body += &quality.section();
     }
     body += &noise::section(model, quality)?;
+    body += &shapes::section(model).unwrap_or_default();
     body += &section("What was trained", &trained(model));
     body += &section("Columns", &columns(model));
     body += &section("Certificate", &facts(certificate, verdict)?);

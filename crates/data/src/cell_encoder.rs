@@ -186,7 +186,7 @@ pub(crate) struct LabelRule<'a> {
 }
 
 impl<'a> LabelRule<'a> {
-    fn new(label: &'a Label) -> Self {
+    pub(crate) fn new(label: &'a Label) -> Self {
         let (values, scale): (Vec<&str>, _) = match &label.kind {
             LabelKind::Binary { positive, negative } => (vec![positive, negative], None),
             LabelKind::OneAgainstOthers { positive } => (vec![positive], None),

@@ -7,6 +7,7 @@
 //! Errors are about a table's form (file, line, column) and never quote a cell.
 
 mod cell_encoder;
+mod cells;
 mod csv;
 mod encoding;
 mod error;
@@ -24,8 +25,9 @@ mod source;
 mod table;
 mod thrift;
 
+pub use cells::{BadCell, Cells};
 pub use encoding::{ColumnEncoding, Encoding};
-pub use error::DataError;
+pub use error::{CellProblem, DataError};
 pub use folder::table_files;
 pub use label::{Label, LabelKind};
 pub use schema::{Column, Kind, Missing, Schema, template};

@@ -5,7 +5,10 @@ pub use crate::release::walk::phase_result;
 use crate::parts::RowLayout;
 use crate::release::Descent;
 use crate::release::walk::Walk;
-use crate::{Algorithm, Average, BaselineModel, LearnError, Order, Plan, Predictor, Settings};
+use crate::representation::{self, Map};
+use crate::{
+    Algorithm, Average, BaselineModel, LearnError, Order, Plan, Predictor, RepresentationKind, Settings, Task,
+};
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_pairwise::{Objective, Problem, Records};
 
@@ -47,22 +50,56 @@ pub fn descend(
 /// Descends without privacy: over all pairs until close to a minimum, or once through the table, unless the settings say
 /// otherwise. The model is not private.
 ///
+/// As private models do, it learns from ranks, which here are the table's own: it shows what there is to be found, however wide
+/// ranges are. Metrics, and whoever asks for `ranges` or bounds rows, have columns as ranges put them.
+///
 /// # Errors
 /// [`LearnError`] when settings and table do not fit.
 pub fn fit(
     method: Baseline,
     settings: &Settings,
-    table: Table,
+    mut table: Table,
     encoding: Encoding,
     label: Option<Label>,
 ) -> Result<BaselineModel, LearnError> {
+    let ranges = settings.task == Task::Metric || settings.feature_bound.is_some();
+    let usual = if ranges { RepresentationKind::Ranges } else { RepresentationKind::Ranks };
+    let representation = settings.representation.or(Some(usual));
+    let settings = &Settings { algorithm: Some(Algorithm::NoisyGd), representation, ..settings.clone() };
+    let layout = representation::layout(&encoding);
+    let features = if settings.by_ranks() { Map::width_of(&layout) } else { table.columns };
+    let problem = settings.problem(features)?;
+    let (feature_bound, constant) = (settings.row_bound(features), settings.constant(features));
+    let representation =
+        if settings.by_ranks() { Some(representation::exact(&layout, &table)?) } else { None };
+    if let Some(released) = &representation {
+        Map::new(&layout, released).apply_to(&mut table, feature_bound);
+    }
+    let plan = plan(method, settings, problem, table.rows)?;
+    let records = RowLayout { problem, feature_bound, constant }.records(table)?;
+    let parameters = descend(method, problem, plan, &records)?;
+    let task = settings.task;
+    Ok(BaselineModel::new(Predictor {
+        task,
+        encoding,
+        label,
+        feature_bound,
+        constant,
+        parameters,
+        representation,
+    }))
+}
+
+/// How far and how fast.
+fn plan(method: Baseline, settings: &Settings, problem: Problem, rows: usize) -> Result<Plan, LearnError> {
     const FULL_STEPS: u32 = 300;
-    let settings = &Settings { algorithm: Some(Algorithm::NoisyGd), ..settings.clone() };
-    let problem = settings.problem(table.columns)?;
-    let (feature_bound, constant) = (settings.row_bound(table.columns), settings.constant(table.columns));
-    let rows = table.rows;
+    const MOMENTUM: f64 = 0.9;
+    /// A step that momentum bears, in units of the longest without: (1 + β)/(1 − β) of them would be the last stable one.
+    const LONGER: f64 = 9.0;
     let longest = Plan::longest_step(problem, rows);
+    let left_open = settings.steps.is_none() && settings.step_size.is_none() && settings.by_ranks();
     let (steps, size, average) = match method {
+        Baseline::Gd if left_open => (FULL_STEPS, LONGER * longest, Average::Last),
         Baseline::Gd => (FULL_STEPS, longest, Average::Last),
         Baseline::Sgd(_) | Baseline::SgdHistory(_) => {
             (u32::try_from(rows).unwrap_or(u32::MAX), longest / (rows as f64).sqrt(), Average::SecondHalf)
@@ -74,16 +111,5 @@ pub fn fit(
         settings.step_size.unwrap_or(size),
         settings.average.unwrap_or(average),
     )?;
-    let records = RowLayout { problem, feature_bound, constant }.records(table)?;
-    let parameters = descend(method, problem, plan, &records)?;
-    let task = settings.task;
-    Ok(BaselineModel::new(Predictor {
-        task,
-        encoding,
-        label,
-        feature_bound,
-        constant,
-        parameters,
-        representation: None,
-    }))
+    if left_open && method == Baseline::Gd { plan.with_momentum(MOMENTUM) } else { Ok(plan) }
 }

@@ -11,7 +11,7 @@ use pairdp_learn::{
     Store, Task, Training, certified_event,
 };
 use pairdp_noise::{Replay, Source};
-use pairdp_units::{Budget, Hint};
+use pairdp_units::{Budget, FrontEnd, Hint};
 use pairdp_verify::Verdict;
 use std::fmt::Write as _;
 use std::io;
@@ -295,7 +295,7 @@ fn what_needs_the_table_in_one_place_is_refused() {
         let found = found(Task::Ranking, &schema, &files, calm());
         let error = rehearse(&training, found, 8, &mut Checkpointer::none()).unwrap_err();
         assert!(matches!(error, LearnError::OnePlace(_)), "{error}");
-        assert!(error.hint().is_some());
+        assert!(error.hint(FrontEnd::Command).is_some());
     };
     for algorithm in [Algorithm::OutputSgd, Algorithm::NoisySgd, Algorithm::OfflinePair] {
         refused(Settings { steps: None, ..settings(Task::Ranking, algorithm, None) });

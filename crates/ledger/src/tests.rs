@@ -3,7 +3,7 @@
 use crate::*;
 use pairdp_accountant::event::{Release, Sampling};
 use pairdp_accountant::{Adjacency, Event, epsilon_for, gaussian};
-use pairdp_units::{Budget, Delta, Hint as _};
+use pairdp_units::{Budget, Delta, FrontEnd, Hint as _};
 use std::path::PathBuf;
 
 fn schema() -> SchemaDigest {
@@ -92,7 +92,7 @@ fn what_is_offered_fits_and_little_more_would() {
     let _first = desk.ledger.reserve("d", schema(), &gaussian_run(0.6, 1e-6)).unwrap();
     let refused = desk.ledger.reserve("d", schema(), &gaussian_run(0.9, 1e-6)).unwrap_err();
     let LedgerError::DoesNotFit { fits: Some(fits), .. } = refused else { panic!("{refused}") };
-    assert!(refused.hint().unwrap().contains(&format!("--epsilon {fits}")));
+    assert!(refused.hint(FrontEnd::Command).unwrap().contains(&format!("--epsilon {fits}")));
     assert!(desk.ledger.reserve("d", schema(), &gaussian_run(fits * 1.02, 1e-6)).is_err());
     let _second = desk.ledger.reserve("d", schema(), &gaussian_run(fits, 1e-6)).unwrap();
     assert!(desk.spent() <= 1.0);
@@ -258,7 +258,7 @@ fn issue_18_04_nothing_is_reserved_under_another_schema_or_none() {
     let refused = desk.ledger.reserve("early", schema(), &cost).unwrap_err();
     assert!(
         matches!(refused, LedgerError::NoSchema(_))
-            && refused.hint().unwrap().contains("budget schema early")
+            && refused.hint(FrontEnd::Command).unwrap().contains("budget schema early")
     );
     desk.ledger.set_schema("early", schema()).unwrap();
     let _paid = desk.ledger.reserve("early", schema(), &cost).unwrap();

@@ -4,7 +4,7 @@ use crate::comparison::{Comparison, Linear};
 use crate::domain::norm_up;
 use crate::{Constants, Domain, MarginLoss, MetricLoss, PointLoss, Sensitivity};
 use pairdp_units::directed::{larger, up_by};
-use pairdp_units::{Adjacency, Hint, Labels, Neighbours, shown};
+use pairdp_units::{Adjacency, FrontEnd, Hint, Labels, Neighbours, shown};
 use serde::{Deserialize, Serialize};
 
 /// Public numbers that do not make a problem.
@@ -37,7 +37,7 @@ impl Hint for ProblemError {
         "number"
     }
 
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, _: FrontEnd) -> Option<String> {
         match self {
             Self::Range { .. } => {
                 Some("sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent".into())

@@ -1,7 +1,7 @@
 //! The private table, in the form that kernels read.
 
 use crate::clip::clip_row;
-use pairdp_units::Hint;
+use pairdp_units::{FrontEnd, Hint};
 
 /// A table that has the wrong shape. These are facts about its form, never about its content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum RecordsError {
 }
 
 impl Hint for RecordsError {
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, _: FrontEnd) -> Option<String> {
         None
     }
 }

@@ -12,5 +12,5 @@ mod privacy;
 pub mod shown;
 
 pub use adjacency::{Adjacency, Labels, Neighbours};
-pub use hint::Hint;
+pub use hint::{FrontEnd, Hint};
 pub use privacy::{Budget, Delta, Epsilon, EpsilonBound, UnitError};

@@ -3,6 +3,7 @@
 //! With `--json` each result is one JSON object on a line; without, a row of a table.
 
 mod accountant;
+mod algorithms;
 mod data;
 mod everything;
 mod kernels;
@@ -22,6 +23,7 @@ use std::process::ExitCode;
 type Benchmark = (&'static str, &'static str, fn(&mut Report));
 
 const BENCHMARKS: &[Benchmark] = &[
+    ("algorithms", "all algorithms on the same splits, for every task", algorithms::run),
     ("accountant", "noise for a budget and ε for a noise, beside dp-accounting", accountant::run),
     ("data", "tables from files, next to reading their bytes", data::run),
     (
@@ -34,8 +36,16 @@ const BENCHMARKS: &[Benchmark] = &[
     ("ledger", "reserving a budget: alone, and in eight processes at once", ledger::run),
     ("race", "our side of the race against peers (--job NAME)", race::run),
     ("scaling", "time and memory of training as tables grow", scaling::run),
-    ("splits", "the sets of `utility` as NumPy files (--out DIR)", splits::run),
-    ("utility", "how well private rankers rank, next to the same without privacy", utility::run),
+    (
+        "splits",
+        "the sets of `algorithms`, or of `utility` (--ranges), as NumPy files (--out DIR)",
+        splits::run,
+    ),
+    (
+        "utility",
+        "how well models predict under tight, documented and loose ranges (--data DIR)",
+        utility::run,
+    ),
     ("noise", "safe noise a second, alone and next to unsafe noise", noise::run),
 ];
 

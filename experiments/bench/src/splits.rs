@@ -1,5 +1,5 @@
-//! The sets of `cargo xtask bench utility` as files for other libraries: `cargo xtask bench splits --out DIR [--data DIR]
-//! [--splits K]`.
+//! Public sets as files for other libraries: `cargo xtask bench splits --out DIR [--data DIR] [--splits K]
+//! [--ranges tight|documented|loose]`. With ranges they are the sets and splits of `bench utility`, otherwise those of `bench algorithms`.
 //!
 //! A split is one NumPy array: features within [−1, 1] by public ranges, the label ±1 as the last column, first the rows to
 //! train on and then those to test on. `index.json` says how many those are, and what δ is.
@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use pairdp_data::Table;
 use pairdp_learn::Task;
 use pairdp_noise::Replay;
+use pairdp_reproduce::regimes::{self, Regime};
 use pairdp_reproduce::sets::{SETS, part};
 use pairdp_reproduce::splits::shuffled;
 use serde_json::json;
@@ -33,6 +34,28 @@ fn write_all(report: &mut Report) -> Result<()> {
     let splits: usize = Report::option("--splits").map_or(Ok(10), |text| text.parse()).context("--splits")?;
     std::fs::create_dir_all(&out)?;
     let mut index = Vec::new();
+    if let Some(name) = Report::option("--ranges") {
+        let regime = Regime::named(&name).context("--ranges tight, documented or loose")?;
+        let data = data.context("--data DIR")?;
+        for set in regimes::sets()? {
+            let Some(loaded) = set.load(&data, regime)? else { continue };
+            let splits = if loaded.train > LARGE { splits.div_ceil(4) } else { splits };
+            for split in 0..splits {
+                let (mut rows, test) = loaded.split(split as u64);
+                rows.features.extend(test.features);
+                rows.targets.extend(test.targets);
+                rows.rows += test.rows;
+                save(&out.join(format!("{}-{split}.npy", set.name)), &rows)?;
+            }
+            index.push(json!({
+                "set": set.name, "train": loaded.train, "splits": splits, "delta": loaded.delta, "ranges": name,
+                "positive_rate": null, "tasks": ["ranking"], "epsilons": [0.5, 1.0, 2.0],
+            }));
+            report.object(&json!({ "wrote": set.name, "train": loaded.train, "splits": splits }));
+        }
+        std::fs::write(out.join("index.json"), serde_json::to_string_pretty(&index)?)?;
+        return Ok(());
+    }
     for entry in SETS.iter().filter(|entry| !entry.tasks.contains(&Task::Regression)) {
         let Some(table) = entry.load(data.as_deref())? else {
             report.object(&json!({ "skipped": entry.name, "why": "its file is not in --data" }));

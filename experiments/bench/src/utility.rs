@@ -1,159 +1,196 @@
-//! How good private models are, next to the best without privacy: `cargo xtask bench utility [--data DIR] [--only SET]
-//! [--splits K] [--json]`.
+//! How well models predict under ranges that people can honestly give: `cargo xtask bench utility --data DIR [--only SET]
+//! [--ranges tight|documented|loose] [--task ranking|classification] [--epsilons 0.5,1,2] [--splits K] [--leave-one-out] [--json]`.
 //!
-//! Sets are CSV files in a folder, each with a schema of public ranges beside it (`NAME.schema.toml`) or with one of ours, and
-//! simulated populations; `--only` names any other CSV file with a column `label` of ±1, whose ranges are then found in private. Each split trains on a random part and tests on the rest; all algorithms see the same splits, and
-//! noise is fresh for every model.
+//! Every split trains on a random part of a public set and tests on the rest; all contenders see the same splits, and noise is fresh
+//! for every model. Beside `auto` stand columns as ranges put them, which is what version 0.1 did, and without privacy our own
+//! baseline and logistic regression on standardised columns. `bench/honest.py` runs other libraries on the same splits.
+//!
+//! With `--leave-one-out` the edge between one release and a descent is chosen for each set on all others, and the mean of what it gives
+//! there is printed beside that of the edge in use.
 
 use crate::report::Report;
-use anyhow::{Context, Result};
-use pairdp_data::{Encoding, Table};
-use pairdp_learn::{Algorithm, DomainKind, RepresentationKind, Risk, Settings, Task, Training};
-use pairdp_noise::Replay;
+use anyhow::{Context as _, Result};
+use pairdp_accountant::gaussian;
+use pairdp_data::Table;
+use pairdp_learn::baseline::{self, Baseline};
+use pairdp_learn::{Algorithm, LossKind, RepresentationKind, Risk, Settings, Task, Training};
 use pairdp_reproduce::ceiling;
-use pairdp_reproduce::sets::{Entry, SETS, part, scaled};
-use pairdp_reproduce::splits::{identity, mean, plain, quality, shuffled};
+use pairdp_reproduce::regimes::{Loaded, Regime, Set, sets};
+use pairdp_reproduce::sets::{part, standardised};
+use pairdp_reproduce::splits::{mean, plain, quality};
 use pairdp_units::Budget;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The largest part that is tested on.
-const MOST_TESTED: usize = 20_000;
+/// Sets above this many rows get fewer splits.
+const LARGE: usize = 10_000;
+/// Edges of clarity that leaving one set out chooses from.
+const EDGES: [f64; 8] = [0.0, 10.0, 15.0, 20.0, 30.0, 40.0, 60.0, f64::INFINITY];
 
 pub(crate) fn run(report: &mut Report) {
-    if let Err(error) = measure_sets(report) {
+    if let Err(error) = measure(report) {
         Report::failed(&error);
     }
 }
 
-fn measure_sets(report: &mut Report) -> Result<()> {
-    let folder = Report::option("--data").map(PathBuf::from);
-    let splits: usize =
-        Report::option("--splits").map_or(Ok(100), |text| text.parse()).context("--splits")?;
+fn measure(report: &mut Report) -> Result<()> {
+    let folder = PathBuf::from(Report::option("--data").context("--data DIR")?);
+    let splits: u64 = Report::option("--splits").map_or(Ok(20), |text| text.parse()).context("--splits")?;
     let only = Report::option("--only");
-    let only = only.as_deref();
-    let other = only.filter(|only| SETS.iter().all(|entry| entry.name != *only)).map(Entry::unknown);
-    for entry in SETS.iter().chain(&other) {
-        if only.is_some_and(|only| only != entry.name) {
-            continue;
-        }
-        let Some(table) = entry.load(folder.as_deref())? else { continue };
-        let n = if entry.train == 0 { table.rows * 4 / 5 } else { entry.train };
-        let splits = if n > 10_000 { splits.div_ceil(20) } else { splits };
-        for task in entry.tasks {
-            let budgets: &[f64] = if n > 10_000 { &[1.0] } else { &[0.5, 0.8, 1.0, 2.0] };
-            for epsilon in budgets {
-                let wide = entry.is_wide(folder.as_deref());
-                cell(report, entry, wide, *task, &table, n, *epsilon, splits)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A way to train: its name, the settings, and whether δ is 0.
-type Contender = (&'static str, Settings, bool);
-
-fn contenders(task: Task, n: usize, positive_rate: Option<f64>, wide: bool) -> Vec<Contender> {
-    if wide {
-        let with = |algorithm| Settings {
-            task,
-            algorithm,
-            representation: Some(RepresentationKind::Ranks),
-            ..Settings::default()
-        };
-        return vec![
-            ("auto", with(None), false),
-            ("auto", Settings { max_records: Some(n), ..with(None) }, false),
-            ("moments", with(Some(Algorithm::Moments)), false),
-            ("noisy-gd", with(Some(Algorithm::NoisyGd)), false),
-        ];
-    }
-    let with = |algorithm| Settings { task, algorithm, positive_rate, ..Settings::default() };
-    let mut all = vec![
-        ("auto", with(None), false),
-        ("auto", with(None), true),
-        ("auto", Settings { max_records: Some(n), ..with(None) }, false),
-        ("noisy-gd", with(Some(Algorithm::NoisyGd)), false),
-        ("output-gd", with(Some(Algorithm::OutputGd)), false),
-    ];
-    if task == Task::Ranking {
-        let records = Settings { risk: Some(Risk::Records), ..with(Some(Algorithm::NoisyGd)) };
-        all.push(("noisy-gd on records", records, false));
-    }
-    if task == Task::Metric {
-        let diagonal = Settings { domain: Some(DomainKind::PsdDiagonal), ..with(Some(Algorithm::NoisyGd)) };
-        all.push(("noisy-gd, diagonal", diagonal, false));
-    } else {
-        all.push(("moments", with(Some(Algorithm::Moments)), false));
-    }
-    all
-}
-
-/// All contenders on the same splits.
-#[expect(clippy::too_many_arguments, reason = "one call")]
-fn cell(
-    report: &mut Report,
-    entry: &Entry,
-    wide: bool,
-    task: Task,
-    table: &Table,
-    n: usize,
-    epsilon: f64,
-    splits: usize,
-) -> Result<()> {
-    let mut random = Replay::from_seed(1);
-    let contenders = contenders(task, n, entry.positive_rate, wide);
-    let scaled_table = wide.then(|| scaled(table));
-    let mut found = vec![Vec::with_capacity(splits); contenders.len()];
-    let (mut ceilings, mut untrained) = (Vec::new(), Vec::new());
-    let delta = (n as f64).powi(-entry.power);
-    for split in 0..splits {
-        // Simulated populations are drawn anew.
-        let drawn = entry.drawn(split as u64);
-        let table = drawn.as_ref().unwrap_or(table);
-        let order = shuffled(table.rows, &mut random);
-        let (train, test) = order.split_at(n);
-        let test = &test[..test.len().min(MOST_TESTED)];
-        let (chosen, rest) = (part(table, train), part(table, test));
-        for ((_, settings, pure), found) in contenders.iter().zip(&mut found) {
-            let budget = Budget::new(epsilon, if *pure { 0.0 } else { delta })?;
-            let rows = part(&chosen, &(0..n).collect::<Vec<_>>());
-            let encoding = Encoding::unscaled(table.columns);
-            let training = Training { settings: settings.clone(), encoding, label: None, budget };
-            let model = training.fit(rows)?;
-            found.push(quality(&model.predictor, &chosen, &rest)?);
-        }
-        if task == Task::Metric {
-            let d = table.columns;
-            untrained.push(quality(&plain(task, d, 0.0, identity(d))?, &chosen, &rest)?);
-        } else {
-            let whole = scaled_table.as_ref().unwrap_or(table);
-            let (chosen, rest) = (part(whole, train), part(whole, test));
-            let w = if task == Task::Regression {
-                ceiling::least_squares(&chosen)
-            } else {
-                ceiling::logistic(&chosen)
-            };
-            ceilings.push(quality(&plain(task, table.columns, 1.0, w)?, &chosen, &rest)?);
-        }
-    }
-    let measured = match task {
-        Task::Ranking => "auc",
-        Task::Classification => "accuracy",
-        Task::Metric => "3-nn accuracy",
-        Task::Regression => "r2",
+    let task = match Report::option("--task").as_deref() {
+        None | Some("ranking") => Task::Ranking,
+        Some("classification") => Task::Classification,
+        Some(other) => anyhow::bail!("--task {other}"),
     };
-    let ceiling = if task == Task::Metric { mean(&untrained).0 } else { mean(&ceilings).0 };
-    for ((algorithm, settings, pure), found) in contenders.iter().zip(&found) {
-        let (mean, error) = mean(found);
-        let adjacency = if settings.max_records.is_some() { "add-remove-one" } else { "replace-one" };
-        report.object(&json!({
-            "set": entry.name, "task": task, "n": n, "epsilon": epsilon, "delta": if *pure { 0.0 } else { delta },
-            "adjacency": adjacency, "algorithm": algorithm, "metric": measured, "mean": mean, "se": error,
-            // For metrics: the Euclidean distance, which no training has to beat.
-            "ceiling": ceiling, "splits": splits,
-        }));
+    let epsilons = Report::option("--epsilons").unwrap_or("0.5,1,2".into());
+    let epsilons =
+        epsilons.split(',').map(str::parse).collect::<Result<Vec<f64>, _>>().context("--epsilons")?;
+    let chosen = Report::option("--ranges");
+    let regimes = match &chosen {
+        Some(name) => vec![Regime::named(name).context("--ranges tight, documented or loose")?],
+        None => Regime::ALL.map(|(_, regime)| regime).to_vec(),
+    };
+    let mut edges = Edges::default();
+    for set in
+        sets()?.iter().filter(|set| only.as_ref().is_none_or(|only| only.split(',').any(|o| o == set.name)))
+    {
+        for regime in &regimes {
+            let Some(loaded) = set.load(&folder, *regime)? else {
+                report.object(&json!({ "skipped": set.name, "why": "its file is not in --data" }));
+                break;
+            };
+            let splits = if loaded.train > LARGE { splits.div_ceil(5) } else { splits };
+            Cell { set, regime: *regime, loaded: &loaded, task, splits }
+                .measure(report, &epsilons, &mut edges)?;
+        }
+    }
+    if std::env::args().any(|argument| argument == "--leave-one-out") {
+        edges.leave_one_out(report);
     }
     Ok(())
+}
+
+/// A way to learn from a split; the budget's ε is none without privacy.
+struct Contender {
+    name: &'static str,
+    settings: Settings,
+}
+
+fn contenders(task: Task) -> Vec<Contender> {
+    let auto = Settings { task, ..Settings::default() };
+    let by_ranks = Settings { representation: Some(RepresentationKind::Ranks), ..auto.clone() };
+    let ranges = Settings { representation: Some(RepresentationKind::Ranges), ..auto.clone() };
+    let moments = Settings { algorithm: Some(Algorithm::Moments), ..by_ranks.clone() };
+    let risk = (task == Task::Ranking).then_some(Risk::Records);
+    let loss = Some(LossKind::CappedLogistic);
+    let descent = Settings { algorithm: Some(Algorithm::NoisyGd), risk, loss, ..by_ranks };
+    let one_release = Settings { algorithm: Some(Algorithm::Moments), ..ranges };
+    [
+        ("auto", auto),
+        ("moments of ranks", moments),
+        ("descent on ranks", descent),
+        ("moments of ranges", one_release),
+    ]
+    .map(|(name, settings)| Contender { name, settings })
+    .into()
+}
+
+/// One set under one regime.
+struct Cell<'a> {
+    set: &'a Set,
+    regime: Regime,
+    loaded: &'a Loaded,
+    task: Task,
+    splits: u64,
+}
+
+impl Cell<'_> {
+    fn measure(&self, report: &mut Report, epsilons: &[f64], edges: &mut Edges) -> Result<()> {
+        let Loaded { encoding, train, delta, .. } = self.loaded;
+        let contenders = contenders(self.task);
+        let mut found: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
+        let (mut own, mut logistic) = (Vec::new(), Vec::new());
+        for k in 0..self.splits {
+            let (chosen, rest) = self.loaded.split(k);
+            for (e, epsilon) in epsilons.iter().enumerate() {
+                for (c, Contender { settings, .. }) in contenders.iter().enumerate() {
+                    let (settings, encoding) = (settings.clone(), encoding.clone());
+                    let budget = Budget::new(*epsilon, *delta)?;
+                    let model = Training { settings, encoding, label: None, budget }.fit(copy(&chosen))?;
+                    found.entry((e, c)).or_default().push(quality(&model.predictor, &chosen, &rest)?);
+                }
+            }
+            let settings = Settings { task: self.task, ..Settings::default() };
+            let model = baseline::fit(Baseline::Gd, &settings, copy(&chosen), encoding.clone(), None)?;
+            own.push(quality(&model.predictor, &chosen, &rest)?);
+            let (chosen, rest) = standardised(&chosen, &rest);
+            let weights = ceiling::logistic(&chosen);
+            logistic.push(quality(&plain(self.task, chosen.columns, 1.0, weights)?, &chosen, &rest)?);
+        }
+        let mut row = |epsilon: Option<f64>, name: &str, values: &[f64]| {
+            let (mean, error) = mean(values);
+            report.object(&json!({
+                "set": self.set.name, "ranges": self.regime.name(), "n": train, "epsilon": epsilon, "delta": delta,
+                "contender": name, "mean": mean, "se": error, "splits": self.splits,
+            }));
+        };
+        for ((e, c), values) in &found {
+            row(Some(epsilons[*e]), contenders[*c].name, values);
+        }
+        row(None, "baseline", &own);
+        row(None, "logistic, standardised", &logistic);
+        let columns = encoding.columns().len();
+        for (e, epsilon) in epsilons.iter().enumerate() {
+            let ratio = gaussian::largest_ratio(Budget::new(*epsilon, *delta)?)?;
+            let clarity = *train as f64 * ratio / (columns as f64).sqrt();
+            let (moments, descent) = (mean(&found[&(e, 1)]).0, mean(&found[&(e, 2)]).0);
+            edges.cells.push((self.set.name.clone(), clarity, moments, descent));
+        }
+        Ok(())
+    }
+}
+
+fn copy(table: &Table) -> Table {
+    part(table, &(0..table.rows).collect::<Vec<_>>())
+}
+
+/// What moments and a descent reach, by clarity.
+#[derive(Default)]
+struct Edges {
+    cells: Vec<(String, f64, f64, f64)>,
+}
+
+impl Edges {
+    /// The mean over some cells if a descent is taken from this clarity on.
+    fn reached(&self, edge: f64, counts: impl Fn(&str) -> bool) -> f64 {
+        let taken: Vec<f64> = self
+            .cells
+            .iter()
+            .filter(|(set, ..)| counts(set))
+            .map(|(_, clarity, moments, descent)| if *clarity < edge { *moments } else { *descent })
+            .collect();
+        mean(&taken).0
+    }
+
+    fn leave_one_out(&self, report: &mut Report) {
+        let mut names: Vec<&str> = self.cells.iter().map(|(set, ..)| set.as_str()).collect();
+        names.dedup();
+        let best = |counts: &dyn Fn(&str) -> bool| {
+            let edge = EDGES.iter().map(|edge| (self.reached(*edge, counts), *edge));
+            edge.fold((f64::NEG_INFINITY, 0.0), |best, one| if one.0 > best.0 { one } else { best }).1
+        };
+        for name in &names {
+            let edge = best(&|set| set != *name);
+            report.object(&json!({
+                "left_out": name, "edge": if edge.is_finite() { json!(edge) } else { json!("never") },
+                "reached": self.reached(edge, |set| set == *name),
+                "by_hindsight": self.reached(best(&|set| set == *name), |set| set == *name),
+            }));
+        }
+        for edge in EDGES {
+            let shown = if edge.is_finite() { json!(edge) } else { json!("never") };
+            report.object(&json!({ "edge": shown, "mean_of_all_sets": self.reached(edge, |_| true) }));
+        }
+    }
 }

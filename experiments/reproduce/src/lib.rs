@@ -11,6 +11,7 @@ pub mod files;
 mod kang;
 pub mod page;
 pub mod plot;
+pub mod regimes;
 pub mod sets;
 pub mod splits;
 mod wang;

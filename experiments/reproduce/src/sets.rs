@@ -327,6 +327,32 @@ pub fn part(table: &Table, chosen: &[usize]) -> Table {
     }
 }
 
+/// Two tables with every column centred and divided by its standard deviation in the first: for models without privacy only.
+pub fn standardised(train: &Table, test: &Table) -> (Table, Table) {
+    let (d, n) = (train.columns, train.rows as f64);
+    let (mut sums, mut squares) = (vec![0.0; d], vec![0.0; d]);
+    for row in train.features.chunks_exact(d) {
+        for (k, value) in row.iter().enumerate() {
+            sums[k] += value;
+            squares[k] += value * value;
+        }
+    }
+    let scales: Vec<(f64, f64)> = sums
+        .iter()
+        .zip(squares)
+        .map(|(sum, square)| (sum / n, square / n - (sum / n) * (sum / n)))
+        .map(|(mean, variance)| (mean, if variance > 1e-12 { variance.sqrt().recip() } else { 0.0 }))
+        .collect();
+    let apply = |table: &Table| {
+        let mut table = part(table, &(0..table.rows).collect::<Vec<_>>());
+        for row in table.features.chunks_exact_mut(d) {
+            row.iter_mut().zip(&scales).for_each(|(value, (mean, scale))| *value = (*value - mean) * scale);
+        }
+        table
+    };
+    (apply(train), apply(test))
+}
+
 /// The same with every column mapped to [−1, 1] by its own least and largest value: for models without privacy only.
 pub fn scaled(table: &Table) -> Table {
     let d = table.columns;

@@ -65,9 +65,7 @@ class Step:
         gradient_error += (bounds.smoothness or 0.0) / length * margin_error
         longest = radius + self.rate * (bounds.gradient + self.ridge * radius)
         self.error = 2.0 * (self.rate * gradient_error + (4.0 * weights + 64.0) * UNIT * longest)
-        self.result_error = 2.0 * (4.0 * weights + steps + 80.0) * UNIT * radius + 2.0 * packing_error(
-            problem, far
-        )
+        self.result_error = 2.0 * (4.0 * weights + steps + 80.0) * UNIT * radius + 2.0 * packing_error(problem, far)
         # A slope taken on the wrong side of a jump costs monotonicity rather than distance.
         self.slack = 2.0 * self.rate * 2.0 * margin_error * bounds.gradient / length
 

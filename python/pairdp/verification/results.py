@@ -57,9 +57,7 @@ def relations(facts: Facts) -> Relations:
     def distances() -> None:
         parts()
         short_enough()
-        in_runs = algorithm in ("matching-sgd", "localized-sgd") or (
-            algorithm == "output-sgd" and problem.pointwise
-        )
+        in_runs = algorithm in ("matching-sgd", "localized-sgd") or (algorithm == "output-sgd" and problem.pointwise)
         for phase in phases:
             require(scores_are_kept(facts, phase), "no proof for scores that reach 2⁴⁰")
             step = Step(facts, phase)

@@ -19,7 +19,7 @@ mod protobuf;
 #[cfg(test)]
 mod tests;
 
-use crate::representation::map::{CATEGORY_SCALE, DEGREES, NumberTable, TAIL_WEIGHT, Tables};
+use crate::representation::map::{CATEGORY_SCALE, NumberTable, Tables};
 use crate::representation::{self, Map};
 use crate::{Predictor, Task};
 use graph::{Graph, Tensor};
@@ -174,7 +174,7 @@ fn one_hot(graph: &mut Graph, index: usize, column: &ColumnEncoding, values: &[S
     parts
 }
 
-/// What a map does: every number by its rank and functions of it, every category less its share. Numbers come first, function by
+/// What a map does: every number by functions of it, every category less its share. Numbers come first, function by
 /// function. Returns the name of the vector, and for each of its entries the place in the model's own.
 fn ranks(graph: &mut Graph, map: &Map, bound: f64, vector: &str, places: &[usize]) -> (String, Vec<usize>) {
     let Tables { numbers, categories, length } = map.tables(places);
@@ -184,15 +184,9 @@ fn ranks(graph: &mut Graph, map: &Map, bound: f64, vector: &str, places: &[usize
         let d = numbers.len();
         let picked = graph.constant("number_places", Tensor::indices(0..d));
         let x = graph.along_columns("Gather", &[vector, &picked], "numbers_scaled");
-        let rank = look_up(graph, &numbers, &x);
-        let floor = graph.constant("floor", Tensor::scalar(numbers[0].floor));
-        let one = graph.constant("one_whole", Tensor::scalar(1.0));
-        let functions = numbers[0].means.len();
-        for function in 0..functions {
-            let value = function_of_rank(graph, function, &rank, &floor, &one);
-            let means = numbers.iter().map(|number| number.means[function]).collect();
-            let means = graph.constant(&format!("means_{function}"), Tensor::vector(means));
-            parts.push(graph.node("Sub", &[&value, &means], &format!("centred_{function}")));
+        let cell = find_cell(graph, &numbers, &x);
+        for function in 0..numbers[0].functions.len() {
+            parts.push(look_up(graph, function, &numbers, &cell));
             order.extend(numbers.iter().map(|number| number.place + function));
         }
     }
@@ -210,11 +204,16 @@ fn ranks(graph: &mut Graph, map: &Map, bound: f64, vector: &str, places: &[usize
     (graph.node("Mul", &[&joined, &scale], "mapped_scaled"), order)
 }
 
-/// F̂ of numbers within ±1: linear between the points of a grid.
-fn look_up(graph: &mut Graph, numbers: &[NumberTable], x: &str) -> String {
-    let points = numbers[0].cumulative.len();
-    let all = numbers.iter().flat_map(|number| number.cumulative.iter().copied()).collect();
-    let table = graph.constant("distribution", Tensor::vector(all));
+/// Where numbers lie between two points of the grid that their functions are known on: indices into all columns' tables, one after
+/// the other.
+struct Cell {
+    left: String,
+    right: String,
+    share: String,
+}
+
+fn find_cell(graph: &mut Graph, numbers: &[NumberTable], x: &str) -> Cell {
+    let points = numbers[0].functions[0].len();
     let starts = (0..numbers.len()).map(|column| (column * points) as f64).collect();
     let starts = graph.constant("starts", Tensor::vector(starts));
     let one = graph.constant("one", Tensor::scalar(1.0));
@@ -231,45 +230,19 @@ fn look_up(graph: &mut Graph, numbers: &[NumberTable], x: &str) -> String {
     let right = graph.node("Add", &[&left, &one], "right_place");
     let (left, right) =
         (graph.cast_to_index(&left, "left_index"), graph.cast_to_index(&right, "right_index"));
-    let low = graph.node("Gather", &[&table, &left], "rank_left");
-    let high = graph.node("Gather", &[&table, &right], "rank_right");
-    let rise = graph.node("Sub", &[&high, &low], "rank_rise");
-    let part = graph.node("Mul", &[&share, &rise], "rank_part");
-    graph.node("Add", &[&low, &part], "rank")
+    Cell { left, right, share }
 }
 
-/// One of the functions of a rank, as `representation::map` has them.
-fn function_of_rank(graph: &mut Graph, function: usize, rank: &str, floor: &str, one: &str) -> String {
+/// One of the functions, of all columns: linear between the points of the grid.
+fn look_up(graph: &mut Graph, function: usize, numbers: &[NumberTable], cell: &Cell) -> String {
     let name = |what: &str| format!("{what}_{function}");
-    let number =
-        |graph: &mut Graph, what: &str, value: f64| graph.constant(&name(what), Tensor::scalar(value));
-    if function >= DEGREES {
-        let rest = if function == DEGREES {
-            graph.node("Sub", &[one, rank], &name("rest"))
-        } else {
-            graph.node("Mul", &[one, rank], &name("rest"))
-        };
-        let above = graph.node("Add", &[&rest, floor], &name("above_floor"));
-        let log = graph.node("Log", &[&above], &name("log"));
-        let weight = number(graph, "weight", -TAIL_WEIGHT);
-        return graph.node("Mul", &[&log, &weight], &name("tail"));
-    }
-    let two = number(graph, "two", 2.0);
-    let twice = graph.node("Mul", &[rank, &two], &name("twice"));
-    let u = graph.node("Sub", &[&twice, one], &name("u"));
-    let square = graph.node("Mul", &[&u, &u], &name("square_of_u"));
-    // P₁ = u, P₂ = (3u² − 1)/2, P₃ = (5u² − 3)u/2, each with its scale.
-    let (scale, steep, flat) = match function {
-        0 => (3.0_f64.sqrt(), 0.0, -1.0),
-        1 => (5.0_f64.sqrt() / 2.0, 1.5, 0.5),
-        _ => (7.0_f64.sqrt() / 3.0, 2.5, 1.5),
-    };
-    let (steep, flat, scale) =
-        (number(graph, "steep", steep), number(graph, "flat", flat), number(graph, "scale", scale));
-    let bent = graph.node("Mul", &[&square, &steep], &name("bent"));
-    let even = graph.node("Sub", &[&bent, &flat], &name("even"));
-    let value = if function == 1 { even } else { graph.node("Mul", &[&even, &u], &name("odd")) };
-    graph.node("Mul", &[&value, &scale], &name("polynomial"))
+    let all = numbers.iter().flat_map(|number| number.functions[function].iter().copied()).collect();
+    let table = graph.constant(&name("function"), Tensor::vector(all));
+    let low = graph.node("Gather", &[&table, &cell.left], &name("value_left"));
+    let high = graph.node("Gather", &[&table, &cell.right], &name("value_right"));
+    let rise = graph.node("Sub", &[&high, &low], &name("rise"));
+    let part = graph.node("Mul", &[&cell.share, &rise], &name("part"));
+    graph.node("Add", &[&low, &part], &name("value"))
 }
 
 /// Rows longer than the bound are scaled down to it.

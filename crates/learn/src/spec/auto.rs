@@ -24,7 +24,7 @@ pub(super) fn feature_bound(task: Task, features: usize) -> f64 {
 /// The part of the budget for where columns lie.
 pub(crate) const REPRESENTATION_SHARE: f64 = 0.3;
 /// From this clarity on a descent finds more than moments do.
-const CLEAR_ENOUGH: f64 = 30.0;
+const CLEAR_ENOUGH: f64 = 15.0;
 /// For δ = 0, where ratios add up: from this clarity on knowing where columns lie is worth its part of ε.
 const WORTH_A_SHARE: f64 = 60.0;
 /// τ over nμ: how far a descent goes, in units of what one logit of noise in a score allows.

@@ -102,6 +102,7 @@ pub struct Settings {
     /// For `noisy-sgd`: keep every pair independently, so many in the mean, instead of drawing one.
     pub expected_pairs: Option<f64>,
     /// How public indices follow one another.
+    #[serde(rename = "order")]
     pub shuffle: Shuffle,
     /// Their seed; drawn afresh unless said. It is public, in the certificate, and never reaches the noise.
     pub order_seed: Option<u64>,

@@ -57,12 +57,7 @@ fn weights(released: &[f64], mechanism: &Moments) -> Result<Vec<f64>, LearnError
     let covariance: Vec<f64> = released[..d].iter().zip(&mean).map(|(v, m)| 2.0 * v - label * m).collect();
     let Solved { mut w, spread, gain } = if weights.second > 0.0 {
         let matrix = Symmetric::read(&released[2 * d + 1..], d, kappa / weights.second);
-        let ridge = match plan.representation() {
-            // Columns are spread alike, and centred.
-            Some(_) => Ridge { times: 1.0, floor: 0.01 },
-            None => Ridge { times: few_times(clarity(records, d, budget)?), floor: 0.03 },
-        };
-        matrix.solve(&mean, &covariance, variance, &ridge)
+        matrix.solve(&mean, &covariance, variance, few_times(clarity(records, d, budget)?))
     } else {
         // Features spread evenly over directions would have this variance.
         let even = kappa * kappa / d as f64;
@@ -107,14 +102,6 @@ fn few_times(clarity: f64) -> f64 {
     1.0 + 100.0 / (20.0 + clarity)
 }
 
-/// How large λ is.
-struct Ridge {
-    /// In units of the noise's largest eigenvalues.
-    times: f64,
-    /// And of the average variance.
-    floor: f64,
-}
-
 /// What solving for the weights gives.
 struct Solved {
     w: Vec<f64>,
@@ -145,8 +132,10 @@ impl Symmetric {
         Self { entries, d, scale }
     }
 
-    /// (Ĉ + λI)⁻¹ĉ for second moments with this much noise in each coordinate.
-    fn solve(mut self, mean: &[f64], covariance: &[f64], variance: f64, by: &Ridge) -> Solved {
+    /// (Ĉ + λI)⁻¹ĉ for second moments with this much noise in each coordinate, λ so many times its largest eigenvalues.
+    fn solve(mut self, mean: &[f64], covariance: &[f64], variance: f64, times: f64) -> Solved {
+        /// λ in units of the average variance, beside the noise's.
+        const FLOOR: f64 = 0.03;
         let d = self.d;
         for (i, row) in self.entries.chunks_exact_mut(d).enumerate() {
             row.iter_mut().zip(mean).for_each(|(entry, m)| *entry -= mean[i] * m);
@@ -162,7 +151,7 @@ impl Symmetric {
             *value = kept * *value + if on_diagonal(k) { (1.0 - kept) * larger(average, 0.0) } else { 0.0 };
         }
         // A little of the average, too: where noise is small, directions without any spread are all chance.
-        let ridge = by.times * kept * (d as f64 * entry_variance).sqrt() + by.floor * larger(average, 0.0);
+        let ridge = times * kept * (d as f64 * entry_variance).sqrt() + FLOOR * larger(average, 0.0);
         let ridge = ridge + f64::MIN_POSITIVE;
         let w = solve_ridge(&self.entries, ridge, covariance);
         let spread = self.entries.chunks_exact(d).zip(&w).map(|(row, w_i)| w_i * dot(row, &w)).sum();
