@@ -1,12 +1,13 @@
 //! The public facts of a model file, and the relations that every kind of release has.
 
 use crate::constants::{self, Constants, constants, is_semidefinite, radius};
+use crate::losses::is_lipschitz;
 use crate::relations::{Relation, TOLERANCE, close, covers, require};
 use crate::{former, moments, paths, ranges, samples, stages};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{
-    Algorithm, Certificate, Domain, FORMAT, FORMER, Labels, MarginLoss, MetricLoss, ModelDocument,
-    Neighbours, Noise, Objective, PointLoss, Problem, Released, Stage, Task,
+    Algorithm, Certificate, Domain, FORMAT, FORMER, Labels, MetricLoss, ModelDocument, Neighbours, Noise,
+    Objective, PointLoss, Problem, Released, Stage, Task,
 };
 use pairdp_units::{Adjacency, Budget};
 
@@ -152,7 +153,7 @@ impl<'a> Facts<'a> {
         require(metric || !is_semidefinite(problem.domain), || "only metrics are matrices".into())?;
         let steeper_and_steeper = match problem.objective {
             Objective::Ranking { loss, .. } | Objective::Pointwise { loss: PointLoss::Margin(loss) } => {
-                matches!(loss, MarginLoss::Squared | MarginLoss::QHinge { .. })
+                !is_lipschitz(loss)
             }
             Objective::Pointwise { loss: PointLoss::Residual { .. } } => true,
             Objective::Metric { .. } => false,
