@@ -53,8 +53,8 @@ class Prediction(BaseEstimator):
     def shapes(self) -> list[dict[str, Any]]:
         """Return what each column adds to a score, largest first.
 
-        A score is the sum of what its columns add, and ``intercept_`` where there is one; only rows that are longer than the
-        feature bound are scaled down, all their parts alike. It follows from the model file and costs no budget.
+        A score is the sum of what its columns add, and ``intercept_`` where there is one; rows that are longer than the feature
+        bound are scaled down to it, all their parts alike. It follows from the model file and costs no budget.
 
         Returns
         -------

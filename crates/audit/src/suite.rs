@@ -28,7 +28,7 @@ pub fn suite() -> Vec<Case> {
     poisson.settings.expected_pairs = Some(8.0);
     poisson.settings.loss = Some(LossKind::Hinge);
     cases.push(poisson);
-    for (note, law) in [("laplace", NoiseKind::Laplace), ("knorm", NoiseKind::Euclidean)] {
+    for (note, law) in [("laplace", NoiseKind::Laplace), ("euclidean", NoiseKind::Euclidean)] {
         let mut other = case(note, Task::Ranking, Algorithm::NoisyGd);
         other.settings.mechanism = Some(law);
         other.settings.steps = Some(1);

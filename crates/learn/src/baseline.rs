@@ -11,6 +11,7 @@ use crate::{
 };
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_pairwise::{Objective, Problem, Records};
+use pairdp_units::directed::larger;
 
 /// How to descend without privacy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,9 @@ pub fn descend(
     Ok(walk.run(&descent, records, &vec![0.0; problem.parameters(records.columns())]))
 }
 
+/// λ of the ridge for ranks, over the number of records: what served best on public sets.
+const TRACE: f64 = 0.1;
+
 /// Descends without privacy: over all pairs until close to a minimum, or once through the table, unless the settings say
 /// otherwise. The model is not private.
 ///
@@ -65,7 +69,12 @@ pub fn fit(
     let ranges = settings.task == Task::Metric || settings.feature_bound.is_some();
     let usual = if ranges { RepresentationKind::Ranges } else { RepresentationKind::Ranks };
     let representation = settings.representation.or(Some(usual));
-    let settings = &Settings { algorithm: Some(Algorithm::NoisyGd), representation, ..settings.clone() };
+    let mut settings = Settings { algorithm: Some(Algorithm::NoisyGd), representation, ..settings.clone() };
+    if settings.by_ranks() && settings.ridge <= 0.0 {
+        // Five functions a column are many for a small table.
+        settings.ridge = TRACE / larger(table.rows as f64, 1.0);
+    }
+    let settings = &settings;
     let layout = representation::layout(&encoding);
     let features = if settings.by_ranks() { Map::width_of(&layout) } else { table.columns };
     let problem = settings.problem(features)?;

@@ -187,10 +187,10 @@ pub(crate) fn named<T: DeserializeOwned + Clone + Send + Sync + 'static>(
 }
 
 fn mechanism() -> impl TypedValueParser<Value = Noise> {
-    PossibleValuesParser::new(["auto", "gaussian", "laplace", "knorm"]).map(|name| match name.as_str() {
+    PossibleValuesParser::new(["auto", "gaussian", "laplace", "euclidean"]).map(|name| match name.as_str() {
         "gaussian" => Noise::NoiseKind(NoiseKind::Gaussian),
         "laplace" => Noise::NoiseKind(NoiseKind::Laplace),
-        "knorm" => Noise::NoiseKind(NoiseKind::Euclidean),
+        "euclidean" => Noise::NoiseKind(NoiseKind::Euclidean),
         _ => Noise::Auto,
     })
 }

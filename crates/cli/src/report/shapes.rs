@@ -16,8 +16,8 @@ pub(super) fn section(model: &PrivateModel) -> Option<String> {
     let mut shapes = model.shapes()?;
     shapes.sort_by(|a, b| b.parts.reach().total_cmp(&a.parts.reach()));
     let mut body = html::paragraph(
-        "A score is the sum of what its columns add, largest first below; only rows that are longer than the bound are scaled down, \
-         all their parts alike. Everything here follows from the model file.",
+        "A score is the sum of what its columns add, those that move it most first. Rows are scaled down to a public length, all parts \
+         alike, so a row that is far out in many columns gets less of each. Everything here follows from the model file.",
     );
     for shape in shapes.iter().take(DRAWN) {
         body += &figure(shape);
