@@ -9,6 +9,7 @@ mod engine;
 mod failure;
 mod files;
 mod output;
+mod plot;
 mod printer;
 mod progress;
 mod report;

@@ -6,7 +6,6 @@
 mod guarantee;
 pub(crate) mod html;
 mod noise;
-mod plot;
 mod quality;
 mod shapes;
 

@@ -131,7 +131,7 @@ impl<'a> Checkpointer<'a> {
     }
 
     /// Notes who paid for the run: its name in a ledger.
-    pub fn paid_as(&mut self, run: Option<String>) {
+    pub(crate) fn paid_as(&mut self, run: Option<String>) {
         self.run = run;
     }
 
@@ -139,7 +139,7 @@ impl<'a> Checkpointer<'a> {
     ///
     /// # Errors
     /// [`LearnError`] when the checkpoint cannot be read.
-    pub fn paid(&mut self) -> Result<Option<String>, LearnError> {
+    pub(crate) fn paid(&mut self) -> Result<Option<String>, LearnError> {
         Ok(self.load()?.and_then(|checkpoint| checkpoint.run))
     }
 
@@ -147,7 +147,7 @@ impl<'a> Checkpointer<'a> {
     ///
     /// # Errors
     /// [`LearnError`] when the checkpoint cannot be read.
-    pub fn order_seed(&mut self) -> Result<Option<u64>, LearnError> {
+    pub(crate) fn order_seed(&mut self) -> Result<Option<u64>, LearnError> {
         let Some(checkpoint) = self.load()? else { return Ok(None) };
         let (_, plan): (Certificate, Plan) =
             serde_json::from_str(&checkpoint.mechanism).map_err(|_| LearnError::Checkpoint)?;

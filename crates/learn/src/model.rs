@@ -296,7 +296,7 @@ impl PrivateModel {
 
 impl BaselineModel {
     /// Marks a model as trained without privacy.
-    pub fn new(predictor: Predictor) -> Self {
+    pub(crate) fn new(predictor: Predictor) -> Self {
         Self { format: BASELINE_FORMAT.into(), predictor }
     }
 

@@ -50,6 +50,14 @@ pub(crate) fn replaced(loss: MarginLoss, kappa: f64, reach: f64) -> f64 {
     }
 }
 
+/// Whether its slope is bounded over all margins.
+pub(crate) fn is_lipschitz(loss: MarginLoss) -> bool {
+    match loss {
+        MarginLoss::Hinge | MarginLoss::Logistic | MarginLoss::CappedLogistic => true,
+        MarginLoss::Squared | MarginLoss::QHinge { .. } => false,
+    }
+}
+
 /// Whether its slopes are added up by a tree over all scores, which rounds once for each of its leaves.
 pub(crate) fn needs_tree(loss: MarginLoss) -> bool {
     match loss {
@@ -92,4 +100,20 @@ fn mirrored_logistic(kappa: f64, reach: f64) -> f64 {
         }
     }
     RAISED * 2.0 * kappa * (1.0 - low * low).sqrt() * sigmoid(reach * low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pairdp_pairwise::{Domain, LossKind, Objective, Problem, RankingForm};
+
+    /// A loss without a Lipschitz constant has no noise on the whole space, there and here.
+    #[test]
+    fn the_whole_space_is_for_the_same_losses_as_where_noise_is_set() {
+        for loss in LossKind::all().filter_map(|kind| kind.of_margins(1.5)) {
+            let objective = Objective::Ranking { form: RankingForm::Indicator, loss };
+            let ours: MarginLoss = serde_json::from_value(serde_json::to_value(loss).unwrap()).unwrap();
+            assert_eq!(is_lipschitz(ours), Problem::new(objective, Domain::Whole, 1.0).is_ok(), "{loss:?}");
+        }
+    }
 }

@@ -9,20 +9,13 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from . import former, ranges, stages
+from .algorithms import HALVING, KINDS, WHOLE_TABLE
 from .constants import Constants, constants
 from .reading import Problem, fields, number
 from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
 
 LAWS = {"rounded-gaussian/1": "gaussian", "discrete-laplace/1": "laplace", "rounded-euclidean/1": "euclidean"}
 KERNELS = {"ranking": "charges/2", "metric": "tiles/2", "pointwise": "rows/2"}
-GRADIENTS = {"noisy-gd": "gradients", "noisy-sgd": "sampled-gradients", "online-pair": "online"}
-MOMENTS = {"moments": "moments"}
-RESULTS = ("output-gd", "output-sgd", "phased-gd", "localized-sgd", "offline-pair", "matching-sgd")
-KINDS = GRADIENTS | MOMENTS | dict.fromkeys(RESULTS, "output")
-WHOLE_TABLE = ("noisy-gd", "output-gd", "phased-gd")
-"""Algorithms whose steps go over all pairs."""
-HALVING = ("phased-gd", "localized-sgd")
-"""Algorithms with phases."""
 
 PATIENCE = 600.0
 """Seconds to wait for an answer, unless told."""

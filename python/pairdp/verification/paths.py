@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .algorithms import WHOLE_TABLE
 from .constants import active_share, packing_error, sum_error
-from .facts import WHOLE_TABLE, Facts
+from .facts import Facts
 from .orders import indices, pairs
 from .relations import UNIT, require
 

@@ -1,9 +1,9 @@
 //! Noise next to signal, and what another ε would have meant.
 
 use super::html;
-use super::plot::{Axis, Plot, bars};
 use super::quality::Quality;
 use crate::failure::Failure;
+use crate::plot::{Axis, Plot, bars};
 use pairdp_learn::{
     LearnError, Mechanism, NoiseKind, NoiseToSignal, PrivateModel, Released, Task, certified_problem,
 };

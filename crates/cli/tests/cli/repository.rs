@@ -48,6 +48,19 @@ fn every_path_that_the_documents_name_exists() {
     assert!(found >= 30, "guides and proofs name only {found} files");
 }
 
+/// A map that is too long to read is none.
+#[test]
+fn the_code_map_has_at_most_forty_rows_and_a_call_eight_hops() {
+    let text = read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let rows = |title: &str, start: &str| {
+        let section = text.split("\n## ").find(|section| section.starts_with(title)).unwrap();
+        section.lines().filter(|line| line.starts_with(start)).count()
+    };
+    assert!((20..=40).contains(&rows("Code map", "| `")));
+    let hops: usize = (1..=20).map(|hop| rows("A training call", &format!("| {hop} |"))).sum();
+    assert!((4..=8).contains(&hops));
+}
+
 #[test]
 fn every_proof_that_the_code_names_exists() {
     let mut found = 0;

@@ -139,12 +139,12 @@ impl<S: Source> Curator<S> {
     }
 
     /// What is minimised.
-    pub fn problem(&self) -> Problem {
+    pub(crate) fn problem(&self) -> Problem {
         self.public().problem
     }
 
     /// Length of the parameters that queries are about.
-    pub fn parameters(&self) -> usize {
+    pub(crate) fn parameters(&self) -> usize {
         self.problem().parameters(self.public().features)
     }
 

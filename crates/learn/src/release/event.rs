@@ -10,7 +10,7 @@ use pairdp_units::directed::{down, up_by};
 
 impl Mechanism {
     /// The algorithm's name, for a ledger's history.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.common().public.plan.algorithm().name()
     }
 

@@ -43,7 +43,7 @@ impl NoiseKind {
     ///
     /// # Errors
     /// [`LearnError`] when no law fits the budget.
-    pub fn quietest(budget: Budget, releases: f64, coordinates: usize) -> Result<Self, LearnError> {
+    pub(crate) fn quietest(budget: Budget, releases: f64, coordinates: usize) -> Result<Self, LearnError> {
         if budget.delta == Delta::PURE {
             return Ok(Self::Laplace);
         }
@@ -85,7 +85,7 @@ impl NoiseKind {
     }
 
     /// Root mean square length of the noise, in units of the scale.
-    pub fn spread(self, coordinates: usize) -> f64 {
+    pub(crate) fn spread(self, coordinates: usize) -> f64 {
         let p = coordinates as f64;
         match self {
             Self::Gaussian => p.sqrt(),

@@ -176,7 +176,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`LearnError::Plan`] unless β is at least 0 and below 1.
-    pub fn with_momentum(self, momentum: f64) -> Result<Self, LearnError> {
+    pub(crate) fn with_momentum(self, momentum: f64) -> Result<Self, LearnError> {
         if (0.0..1.0).contains(&momentum) {
             return Ok(Self { momentum, ..self });
         }
@@ -188,7 +188,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`LearnError::Plan`] unless the part is between 0 and 1.
-    pub fn with_representation(self, knots: KnotPlan) -> Result<Self, LearnError> {
+    pub(crate) fn with_representation(self, knots: KnotPlan) -> Result<Self, LearnError> {
         if knots.share > 0.0 && knots.share < 1.0 {
             return Ok(Self { representation: Some(knots), ..self });
         }
@@ -201,7 +201,7 @@ impl Plan {
     }
 
     /// β.
-    pub fn momentum(&self) -> f64 {
+    pub(crate) fn momentum(&self) -> f64 {
         self.momentum
     }
 
@@ -211,7 +211,7 @@ impl Plan {
     }
 
     /// Whether every step has the same noise.
-    pub fn constant_noise(&self) -> bool {
+    pub(crate) fn constant_noise(&self) -> bool {
         self.constant_noise
     }
 
@@ -231,7 +231,7 @@ impl Plan {
     }
 
     /// Which iterate becomes the model.
-    pub fn average(&self) -> Average {
+    pub(crate) fn average(&self) -> Average {
         self.average
     }
 

@@ -88,7 +88,7 @@ impl Plan {
 
     /// Twice the inverse smoothness of the risk: descent without noise just converges. Losses whose slope jumps get what the
     /// logistic loss would.
-    pub fn longest_step(problem: Problem, records: usize) -> f64 {
+    pub(crate) fn longest_step(problem: Problem, records: usize) -> f64 {
         let logistic = problem.feature_bound() * problem.feature_bound() / 4.0;
         2.0 / problem.risk_smoothness(records).unwrap_or(logistic)
     }

@@ -18,8 +18,11 @@ use pairdp_units::directed::up_by;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arrivals {
     pub(super) common: Common,
+    /// μ of all releases together.
     pub(super) ratio: f64,
+    /// D: how far replacing a record can move the gradient of its own step.
     pub(super) sensitivity: f64,
+    /// How far a computed gradient can be from the exact one.
     pub(super) gradient_error: f64,
     pub(super) lattice_bits: u32,
     pub(super) sigma: f64,
@@ -66,21 +69,6 @@ impl Arrivals {
     /// Number of releases.
     pub fn steps(&self) -> u32 {
         self.common.public.plan.steps()
-    }
-
-    /// μ of all releases together.
-    pub fn ratio(&self) -> f64 {
-        self.ratio
-    }
-
-    /// D: how far replacing a record can move the gradient of its own step.
-    pub fn sensitivity(&self) -> f64 {
-        self.sensitivity
-    }
-
-    /// How far a computed gradient can be from the exact one.
-    pub fn gradient_error(&self) -> f64 {
-        self.gradient_error
     }
 
     /// Standard deviation of the noise on each coordinate.

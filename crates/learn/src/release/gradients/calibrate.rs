@@ -18,6 +18,7 @@ use pairdp_units::directed::up_by;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gradients {
     pub(super) common: Common,
+    /// Of one release.
     pub(super) ratio: f64,
     pub(super) lattice_bits: u32,
 }
@@ -66,11 +67,6 @@ impl Gradients {
     /// Number of releases.
     pub fn steps(&self) -> u32 {
         self.common.public.plan.steps()
-    }
-
-    /// The ratio of one release.
-    pub fn ratio(&self) -> f64 {
-        self.ratio
     }
 }
 

@@ -15,7 +15,9 @@ use pairdp_units::directed::up_by;
 pub struct Moments {
     pub(super) common: Common,
     pub(super) weights: Weights,
+    /// How far one record can move the exact moments.
     pub(super) sensitivity: f64,
+    /// How far computed moments can be from the exact ones.
     pub(super) error: f64,
     pub(super) ratio: f64,
     pub(super) lattice_bits: u32,
@@ -63,21 +65,6 @@ impl Moments {
     /// How much of each statistic is released.
     pub fn weights(&self) -> Weights {
         self.weights
-    }
-
-    /// How far one record can move the exact moments.
-    pub fn sensitivity(&self) -> f64 {
-        self.sensitivity
-    }
-
-    /// How far computed moments can be from the exact ones.
-    pub fn error(&self) -> f64 {
-        self.error
-    }
-
-    /// The ratio of the release.
-    pub fn ratio(&self) -> f64 {
-        self.ratio
     }
 
     /// Scale of the noise.

@@ -18,6 +18,7 @@ use pairdp_units::directed::{larger, up_by};
 pub struct Results {
     pub(super) common: Common,
     pub(super) phases: Vec<Phase>,
+    /// Of each release.
     pub(super) ratio: f64,
     pub(super) lattice_bits: u32,
 }
@@ -51,10 +52,5 @@ impl Results {
     /// The descents, in order.
     pub fn phases(&self) -> &[Phase] {
         &self.phases
-    }
-
-    /// The ratio of each release.
-    pub fn ratio(&self) -> f64 {
-        self.ratio
     }
 }

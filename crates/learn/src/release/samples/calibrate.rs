@@ -22,6 +22,7 @@ const PAIR_ROUNDINGS: f64 = 8.0;
 pub struct Samples {
     pub(super) common: Common,
     pub(super) sampling: Sampling,
+    /// σ over the sensitivity, all rounding included.
     pub(super) noise_multiplier: f64,
     pub(super) sensitivity: f64,
     pub(super) gradient_error: f64,
@@ -83,18 +84,13 @@ impl Samples {
     }
 
     /// Number of releases.
-    pub fn steps(&self) -> u32 {
+    pub(crate) fn steps(&self) -> u32 {
         self.common.public.plan.steps()
     }
 
     /// How the records of a step are chosen.
-    pub fn sampling(&self) -> Sampling {
+    pub(crate) fn sampling(&self) -> Sampling {
         self.sampling
-    }
-
-    /// σ over the sensitivity, all rounding included.
-    pub fn noise_multiplier(&self) -> f64 {
-        self.noise_multiplier
     }
 
     /// How far replacing a record can move the gradient of a sample that holds it; where pairs are kept independently, the

@@ -1,6 +1,7 @@
-//! Small plots as inline SVG: axes, lines, bands, dots, bars. No script, and nothing from elsewhere.
+//! Small plots as SVG: axes, lines, bands, dots, bars. In a page they take its style, as files they bring their own. No script, and
+//! nothing from elsewhere.
 
-use super::html::escape;
+use crate::report::html::escape;
 use pairdp_units::directed::{larger, smaller};
 use std::fmt::Write as _;
 
@@ -10,6 +11,11 @@ const LEFT: f64 = 72.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 48.0;
+/// Names of curves stand beside a plot.
+const LEGEND: f64 = 170.0;
+/// What the classes below look like outside a page.
+const STYLE: &str = "text { font: 12px sans-serif; fill: #1d2733 } .grid { stroke: #dde3e9; fill: none } \
+     .axis { stroke: #8a96a3; fill: none }";
 
 /// One axis of a plot.
 pub(crate) struct Axis {
@@ -74,12 +80,14 @@ pub(crate) struct Plot {
     x: Axis,
     y: Axis,
     body: String,
+    /// Curves with a name beside the plot.
+    named: u32,
 }
 
 impl Plot {
     /// Axes and their grid.
     pub(crate) fn new(x: Axis, y: Axis) -> Self {
-        let mut plot = Self { x, y, body: String::new() };
+        let mut plot = Self { x, y, body: String::new(), named: 0 };
         plot.grid();
         plot
     }
@@ -130,6 +138,42 @@ impl Plot {
         let path = self.path(points);
         let _ = write!(self.body, "<path class=\"line {style}\" d=\"{path}\"/>");
         self
+    }
+
+    /// One of several curves, told apart by colour and by a name beside the plot; dashed without marks, for references.
+    pub(crate) fn curve(mut self, name: &str, points: &[(f64, f64)], colour: &str, dashed: bool) -> Self {
+        let usable =
+            |(x, y): &(f64, f64)| x.is_finite() && y.is_finite() && (*y > 0.0 || !self.y.logarithmic);
+        let points: Vec<(f64, f64)> = points.iter().copied().filter(usable).collect();
+        let dash = if dashed { " stroke-dasharray=\"5 4\"" } else { "" };
+        let path = self.path(&points);
+        let _ = write!(self.body, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\"{dash}/>");
+        for point in points.iter().filter(|_| !dashed) {
+            let (x, y) = self.at(*point);
+            let _ = write!(self.body, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>");
+        }
+        let y = TOP + 14.0 + 20.0 * f64::from(self.named);
+        let _ = write!(
+            self.body,
+            "<path d=\"M{WIDTH} {y}h24\" stroke=\"{colour}\"{dash}/><text x=\"{}\" y=\"{}\">{}</text>",
+            WIDTH + 30.0,
+            y + 4.0,
+            escape(name),
+        );
+        self.named += 1;
+        self
+    }
+
+    /// The picture as a file of its own.
+    pub(crate) fn file(&self, title: &str) -> String {
+        let (width, title) = (WIDTH + LEGEND, escape(title));
+        let body = &self.body;
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 -24 {width} {}\">\
+             <title>{title}</title><style>{STYLE}</style><rect y=\"-24\" width=\"100%\" height=\"100%\" fill=\"white\"/>\
+             <text x=\"{LEFT}\" y=\"-6\">{title}</text>{body}</svg>\n",
+            HEIGHT + 24.0,
+        )
     }
 
     /// The area between a line and the lower edge.
@@ -272,6 +316,17 @@ mod tests {
         for value in [-1.0, 0.0, 1e9, f64::NAN, f64::INFINITY] {
             assert!((0.0..=1.0).contains(&axis.place(value)), "{value}");
         }
+    }
+
+    #[test]
+    fn a_file_has_its_curves_and_nothing_that_cannot_be_drawn() {
+        let points = [(1.0, 1.0), (10.0, 100.0), (5.0, 0.0), (100.0, f64::NAN)];
+        let axes = || (Axis::logarithmic("x", 1.0, 100.0), Axis::logarithmic("y", 1.0, 100.0));
+        let plot = Plot::new(axes().0, axes().1).curve("a < b", &points, "teal", false);
+        let svg = plot.curve("bound", &points, "teal", true).file("t");
+        assert_eq!((svg.matches("<circle").count(), svg.matches("stroke-dasharray").count()), (2, 2));
+        assert!(svg.starts_with("<svg xmlns=") && svg.contains("a &lt; b") && svg.ends_with("</svg>\n"));
+        assert!(!svg.contains("NaN") && !svg.contains("inf"));
     }
 
     #[test]
