@@ -6,6 +6,7 @@ import dp_accounting as dp
 from dp_accounting.pld import pld_privacy_accountant
 from dp_accounting.rdp import rdp_privacy_accountant
 from prv_accountant.dpsgd import DPSGDAccountant, find_noise_multiplier
+
 from racing import QUICK, race, versions
 
 N, BATCH, DELTA = 5000, 2, 4e-8
@@ -72,11 +73,16 @@ case = "Poisson, add or remove: "
 race("accountant", case + EPSILON, "dp-accounting PLD", lambda: epsilon(pld(), poisson(1.0)), 3)
 race("accountant", case + EPSILON, "prv-accountant, to 0.01", lambda: prv_epsilon(0.01), 3)
 race("accountant", case + SIGMA, "dp-accounting PLD", lambda: sigma(pld, poisson, 0.5, 2.0))
-race("accountant", case + SIGMA, "prv-accountant, to 0.1" if QUICK else "prv-accountant, to 0.01",
-     lambda: prv_sigma(0.1 if QUICK else 0.01))
+race(
+    "accountant",
+    case + SIGMA,
+    "prv-accountant, to 0.1" if QUICK else "prv-accountant, to 0.01",
+    lambda: prv_sigma(0.1 if QUICK else 0.01),
+)
 case = "fixed size, replace one: "
 race("accountant", case + EPSILON, "dp-accounting RDP", lambda: epsilon(rdp_replace(), without_replacement(1.0)))
 race("accountant", case + EPSILON, "dp-accounting PLD, truncated", lambda: epsilon(pld(REPLACE), truncated(1.0)))
 race("accountant", case + SIGMA, "dp-accounting RDP", lambda: sigma(rdp_replace, without_replacement, 1.0, 4.0))
-race("accountant", case + SIGMA, "dp-accounting PLD, truncated",
-     lambda: sigma(lambda: pld(REPLACE), truncated, 1.0, 4.0))
+race(
+    "accountant", case + SIGMA, "dp-accounting PLD, truncated", lambda: sigma(lambda: pld(REPLACE), truncated, 1.0, 4.0)
+)

@@ -32,7 +32,7 @@ import pyarrow
 from pyarrow import parquet
 
 from pairdp import _core
-from pairdp._base import settings_text
+from pairdp._parameters import settings_text
 from pairdp.engines import Kernel, connect
 
 HERE = Path(__file__).resolve().parent

@@ -1,12 +1,13 @@
 """NumPy and PyTorch: the gradient of the logistic loss over all pairs of a positive and a negative record, on one thread.
 
-The table is the one that `crates/bench/src/race.rs` makes. Work grows with the number of pairs, so large tables are timed on a
+The table is the one that `experiments/bench/src/race.rs` makes. Work grows with the number of pairs, so large tables are timed on a
 random part of the positive records and the time is divided by that part, which `share` tells.
 """
 
 import sys
 
 import numpy as np
+
 from racing import QUICK, emit, timed, versions
 
 D = 50
@@ -81,5 +82,11 @@ for n in (10_000, 50_000, 1_000_000):
         rows = P[np.sort(chosen)]
         gradient, seconds = timed(lambda: work(rows, N, w), 3 if n == 10_000 else 1)
         whole = len(rows) == len(P)
-        emit(job="gradient", case=f"n = {n}", contender=contender, gradient=gradient.tolist() if whole else None,
-             seconds=seconds * len(P) / len(rows), share=len(rows) / len(P))
+        emit(
+            job="gradient",
+            case=f"n = {n}",
+            contender=contender,
+            gradient=gradient.tolist() if whole else None,
+            seconds=seconds * len(P) / len(rows),
+            share=len(rows) / len(P),
+        )

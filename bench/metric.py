@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import warnings
 
-from racing import Split, emit, mean_and_error, sets, timed, versions
 from sklearn.neighbors import KNeighborsClassifier
+
+from racing import Split, emit, mean_and_error, sets, timed, versions
 
 warnings.simplefilter("ignore")
 

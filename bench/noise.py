@@ -2,6 +2,7 @@
 
 import numpy as np
 import opendp.prelude as dp
+
 from racing import race, timed, versions
 
 SAMPLES = 100_000

@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+
 from racing import cut, emit, sets, timed, versions
 
 warnings.simplefilter("ignore")
@@ -18,7 +19,7 @@ warnings.simplefilter("ignore")
 def ours(X: np.ndarray, y: np.ndarray):
     from pairdp import PrivateRanker
 
-    ranker = PrivateRanker(epsilon=1.0, delta=1e-10, bounds=(-1, 1), options={"positive_rate": 0.15})
+    ranker = PrivateRanker(epsilon=1.0, delta=1e-10, bounds=(-1, 1))
     return lambda: ranker.fit(X, y)
 
 
@@ -44,8 +45,11 @@ def opacus(X: np.ndarray, y: np.ndarray):
     model, loss = torch.nn.Linear(X.shape[1], 1), torch.nn.BCEWithLogitsLoss()
     rows, labels = (torch.tensor(values, dtype=torch.float32) for values in (cut(X, 1.0), y))
     model, optimizer, loader = PrivacyEngine().make_private(
-        module=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.5),
-        data_loader=DataLoader(TensorDataset(rows, labels), batch_size=256), noise_multiplier=1.0, max_grad_norm=1.0,
+        module=model,
+        optimizer=torch.optim.SGD(model.parameters(), lr=0.5),
+        data_loader=DataLoader(TensorDataset(rows, labels), batch_size=256),
+        noise_multiplier=1.0,
+        max_grad_norm=1.0,
     )
 
     def epoch() -> None:

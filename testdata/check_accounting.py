@@ -12,24 +12,36 @@ import csv
 import random
 import sys
 
-from make_accounting import (
-    HERE, Case, Settings, add_delta, binomial, case_of, cdf, epsilon, multiplier, one_epsilon, opposed_delta, remove_delta
-)
 from mpmath import exp, expm1, findroot, log, log1p, mp, mpc, mpf, pi, quad, sqrt
 from mpmath.calculus.quadrature import GaussLegendre
+
+from make_accounting import (
+    HERE,
+    Case,
+    Settings,
+    add_delta,
+    binomial,
+    case_of,
+    cdf,
+    epsilon,
+    multiplier,
+    one_epsilon,
+    opposed_delta,
+    remove_delta,
+)
 
 OTHER = Settings(order=26, cut=1e-14, sharpness=10.0, ratio=2.5, fineness=17.0)
 
 
 def settings():
     worst = 0.0
-    for row in csv.DictReader(open(HERE / "composed.csv")):
+    for row in csv.DictReader((HERE / "composed.csv").read_text().splitlines()):
         sizes = int(row["records"]), int(row["batch"]), int(row["steps"])
         values = one_epsilon(row["pair"], *sizes, float(row["shift"]), float(row["delta"]), OTHER)
-        for value, want in zip(values, (row["epsilon"], row["lower"])):
+        for value, want in zip(values, (row["epsilon"], row["lower"]), strict=True):
             worst = max(worst, abs(value / float(want) - 1))
         print(*row.values(), *values, f"{worst:.1e}", flush=True)
-    for row in csv.DictReader(open(HERE / "calibration.csv")):
+    for row in csv.DictReader((HERE / "calibration.csv").read_text().splitlines()):
         case = case_of(row["pair"], int(row["records"]), int(row["batch"]), int(row["steps"]), 1.0)
         value = multiplier(case, float(row["epsilon"]), float(row["delta"]), OTHER)
         worst = max(worst, abs(value / float(row["multiplier"]) - 1))
@@ -115,11 +127,11 @@ def many_delta(case, eps, c):
 
     def term(t):
         s = mpc(c, t)
-        moment = rest + sum(p * exp(s * loss) for loss, p in zip(losses, masses))
+        moment = rest + sum(p * exp(s * loss) for loss, p in zip(losses, masses, strict=True))
         return (moment**case.steps * exp(-s * eps) / (s * (s + 1))).real
 
-    tilted = [p * exp(c * loss) for loss, p in zip(losses, masses)]
-    mean, square = (sum(p * loss**k for loss, p in zip(losses, tilted)) / sum(tilted) for k in (1, 2))
+    tilted = [p * exp(c * loss) for loss, p in zip(losses, masses, strict=True)]
+    mean, square = (sum(p * loss**k for loss, p in zip(losses, tilted, strict=True)) / sum(tilted) for k in (1, 2))
     h = 1 / sqrt(case.steps * (square - mean**2) + 1 / mpf(c) ** 2) / 5
     total, k = term(mpf(0)) / 2, 0
     while True:

@@ -364,7 +364,10 @@ class Curve:
         if self.case.kind == "add":
             return 100 * self.losses.loss.max()
         mass = math.exp(self.log_delta) * self.settings.cut / self.case.steps
-        excess = lambda size: math.log((self.losses.mass * self.losses.large(size)).sum() / mass)
+
+        def excess(size):
+            return math.log((self.losses.mass * self.losses.large(size)).sum() / mass)
+
         size = brentq(excess, 1e-6 * self.losses.loss.max(), self.losses.loss.max())
         self.high = self.outermost(size)
         self.losses = self.nodes(size, 0)
@@ -372,7 +375,10 @@ class Curve:
 
     def outermost(self, size):
         """The x beyond which nothing is left of the losses below `size`."""
-        loss = lambda x: branches(self.case, np.array([x]))[0][0][0]
+
+        def loss(x):
+            return branches(self.case, np.array([x]))[0][0][0]
+
         return brentq(lambda x: loss(x) - 40 / self.settings.sharpness * size, self.low, 200)
 
     def nodes(self, size, frequency):
@@ -385,7 +391,9 @@ class Curve:
         return self.kept[key]
 
     def chernoff(self, size, eps):
-        bound = lambda c: self.case.steps * self.losses.log_moment(c, size) - c * eps - math.log1p(c)
+        def bound(c):
+            return self.case.steps * self.losses.log_moment(c, size) - c * eps - math.log1p(c)
+
         c = lowest(bound)
         return c, bound(c)
 
@@ -469,6 +477,8 @@ def gaussian_epsilon(delta, mu):
 
 
 # (records, batch or expected pairs, steps, shift, delta).
+# Tables of numbers, several to a line.
+# fmt: off
 FIXED = [
     (1000, 10, 1000, 1.0, 1e-5), (100, 2, 100, 1.0, 1e-5), (100, 2, 100, 2 / 0.6, 1e-5), (100, 2, 10000, 0.2, 1e-5),
     (300, 2, 300, 2.0, 1e-5), (300, 2, 300, 1.0, 1e-6), (300, 2, 90000, 1.0, 1e-5), (300, 2, 90000, 0.2, 1e-5),
@@ -495,6 +505,7 @@ PAIRS = [
     (300, 1, 300, 1.0, 1e-5), (1000, 1, 1000, 1 / 0.6, 1e-6), (1000, 1, 1000, 1.0, 1e-6), (1000, 50, 1000, 0.2, 1e-6),
     (1000, 500, 1000, 0.05, 1e-6), (10000, 100, 10000, 0.5, 1e-8),
 ]
+# fmt: on
 
 
 def case_of(kind, n, m, steps, d):
@@ -542,6 +553,7 @@ def compositions():
     write("composed.csv", ["pair", "records", "batch", "steps", "shift", "delta", "epsilon", "lower"], rows)
 
 
+# fmt: off
 CALIBRATION = [
     ("symmetric", 300, 2, 90000, 1, 1e-5), ("symmetric", 300, 1, 90000, 1, 1e-5), ("symmetric", 300, 1, 90000, 0.1, 1e-12),
     ("symmetric", 1000, 2, 10**6, 1, 1e-6), ("symmetric", 1000, 10, 1000, 2, 1e-5), ("symmetric", 60000, 256, 14062, 3, 1e-5),
@@ -553,6 +565,7 @@ CALIBRATION = [
     ("pairs", 1000, 500, 1000, 1, 1e-6), ("pairs", 1000, 50, 1000, 4, 1e-6), ("pairs", 300, 150, 90000, 1, 1e-5),
     ("pairs", 300, 1, 300, 1, 1e-5), ("pairs", 1000, 1, 1000, 1, 1e-6),
 ]
+# fmt: on
 
 
 def calibrations():
@@ -566,9 +579,15 @@ def calibrations():
 
 def hidden_states():
     cases = [
-        (100, "1", "0.002", None, "0.05"), (1000, "1", "0.002", 2, "0.05"), (4000, "1", "0.002", 2, "0.05"),
-        (10000, "1", "0.002", 2, "0.05"), (10**6, "1", "0.002", 2, "0.05"), (1000, "0.995", "0.002", None, "0.05"),
-        (10**5, "0.995", "0.002", None, "0.05"), (10**5, "0.9999", "0.002", 2, "0.05"), (50, "0.9", "0.01", 1, "0.1"),
+        (100, "1", "0.002", None, "0.05"),
+        (1000, "1", "0.002", 2, "0.05"),
+        (4000, "1", "0.002", 2, "0.05"),
+        (10000, "1", "0.002", 2, "0.05"),
+        (10**6, "1", "0.002", 2, "0.05"),
+        (1000, "0.995", "0.002", None, "0.05"),
+        (10**5, "0.995", "0.002", None, "0.05"),
+        (10**5, "0.9999", "0.002", 2, "0.05"),
+        (50, "0.9", "0.01", 1, "0.1"),
     ]
     rows = []
     for steps, c, shift, diameter, noise in cases:

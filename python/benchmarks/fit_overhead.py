@@ -8,6 +8,7 @@ mapped to [-1, 1]; the Python layer should add none to a C-ordered float64 array
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from statistics import median
 import numpy as np
 
 from pairdp import PrivateRanker, _core
-from pairdp._base import ranges_of, settings_text
+from pairdp._parameters import settings_of, settings_text
 
 ROUNDS = 5
 
@@ -54,10 +55,11 @@ def main(records: int, features: int) -> None:
     before = peak_megabytes()
 
     targets = np.where(y == 1, 1.0, -1.0)
-    ranges, settings = ranges_of((-1, 1), features), settings_text("ranking", ranker._settings())
+    columns = json.dumps({"columns": [{"name": f"x{i}", "range": [-1, 1]} for i in range(features)]})
+    settings = settings_text("ranking", settings_of(ranker))
 
     def core() -> None:
-        _core.fit(X, targets, ranges, settings, 1.0, 1e-8)
+        _core.fit(X, targets, columns, None, settings, 1.0, 1e-8)
 
     core()
     with_core = peak_megabytes()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .planning import plan
     from .ranking import PrivateRanker
     from .regression import PrivateRegressor
+    from .schema import Schema
 
 __all__ = [
     "PrivacyBudgetError",
@@ -32,6 +33,7 @@ __all__ = [
     "PrivateMetric",
     "PrivateRanker",
     "PrivateRegressor",
+    "Schema",
     "__version__",
     "accounting",
     "audit",
@@ -51,6 +53,7 @@ _HOMES = {
     "PrivateMetric": "metric",
     "PrivateRanker": "ranking",
     "PrivateRegressor": "regression",
+    "Schema": "schema",
     "audit": "auditing",
     "plan": "planning",
     "spent_on_copies": "_copies",

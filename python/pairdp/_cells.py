@@ -36,7 +36,7 @@ def readable(X: Any) -> Any:
     if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
         import pyarrow
 
-        table = _attempt(lambda: pyarrow.table(X))
+        table = attempt(lambda: pyarrow.table(X))
         if table is None:
             raise ValueError("X is a stream that Arrow cannot read as a table")
         return table
@@ -59,7 +59,7 @@ def rows_of(X: Any, *, least: int, secret: bool = False) -> NDArray[np.float64]:
             "X must be an array or a table of a known width where the number of records is secret: a list of no rows "
             "has none"
         )
-    table = _attempt(lambda: np.asarray(X))
+    table = attempt(lambda: np.asarray(X))
     if table is None or table.ndim == 0:
         raise ValueError("X must be a table: rows of one length")
     if table.dtype.kind == "V":
@@ -73,8 +73,7 @@ def rows_of(X: Any, *, least: int, secret: bool = False) -> NDArray[np.float64]:
     if n_columns == 0:
         shape = "" if secret else str(n_rows)
         raise ValueError(f"Found array with 0 feature(s) (shape=({shape}, 0)) while a minimum of 1 is required.")
-    if n_rows < least:
-        raise ValueError(f"Found array with {n_rows} sample(s) while a minimum of {least} is required.")
+    check_rows(n_rows, least=least)
     names = column_names(X, n_columns)
 
     def refuse(column: int, row: int, what: str, kind: type[Exception] = ValueError) -> None:
@@ -90,11 +89,17 @@ def rows_of(X: Any, *, least: int, secret: bool = False) -> NDArray[np.float64]:
     return np.ascontiguousarray(numbers)
 
 
-def labels_of(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
-    """Return labels or targets as one-dimensional array of what they are."""
+def check_rows(n_rows: int, *, least: int) -> None:
+    """Refuse a table of too few rows."""
+    if n_rows < least:
+        raise ValueError(f"Found array with {n_rows} sample(s) while a minimum of {least} is required.")
+
+
+def labels_shaped(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
+    """Return labels as one-dimensional array, a label for each row, whatever they are."""
     if y is None:
         raise ValueError("fitting requires y to be passed, but the target y is None")
-    labels = _attempt(lambda: np.asarray(y))
+    labels = attempt(lambda: np.asarray(y))
     if labels is None:
         raise ValueError("y should be a 1d array")
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -102,7 +107,7 @@ def labels_of(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, ), "
             "for example using ravel().",
             DataConversionWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         labels = labels.ravel()
     if labels.ndim != 1:
@@ -110,6 +115,12 @@ def labels_of(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
     if len(labels) != n_rows:
         counts = "" if secret else f": [{n_rows}, {len(labels)}]"
         raise ValueError(f"Found input variables with inconsistent numbers of samples{counts}")
+    return labels
+
+
+def labels_of(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
+    """Return labels or targets as one-dimensional array of what they are."""
+    labels = labels_shaped(y, n_rows, secret=secret)
     kind = labels.dtype.kind
     if kind == "c":
         raise ValueError("Complex data not supported: y must hold real numbers or text")
@@ -161,10 +172,10 @@ def class_numbers(y: NDArray[Any], classes: NDArray[Any], *, secret: bool = Fals
 
 def pairs_of(pairs: Any, n_features: int) -> NDArray[np.float64]:
     """Return pairs of rows as numbers."""
-    table = _attempt(lambda: np.asarray(pairs))
+    table = attempt(lambda: np.asarray(pairs))
     if table is None or table.ndim != 3 or table.shape[1:] != (2, n_features):
         raise ValueError(f"pairs must have the shape (n_pairs, 2, {n_features})")
-    numbers = _attempt(lambda: table.astype(np.float64)) if table.dtype.kind in NUMBERS + TEXTS else None
+    numbers = attempt(lambda: table.astype(np.float64)) if table.dtype.kind in NUMBERS + TEXTS else None
     if numbers is None or not np.all(np.isfinite(numbers)):
         raise ValueError("pairs must hold finite numbers only")
     return np.ascontiguousarray(numbers)
@@ -174,7 +185,7 @@ def column_names(X: Any, n_columns: int) -> Sequence[str]:
     """Return what to call the columns in a message."""
     # A pandas column may itself be called `column_names`.
     said: Any = getattr(X, "column_names" if type(X).__module__.startswith("pyarrow") else "columns", ())
-    names = _attempt(lambda: list(said))
+    names = attempt(lambda: list(said))
     if names is not None and len(names) == n_columns and all(isinstance(name, str) for name in names):
         return [f"`{name}`" for name in names]
     return [str(column) for column in range(n_columns)]
@@ -188,11 +199,11 @@ def _numbers(table: NDArray[Any], name: str, refuse: Callable[..., None]) -> NDA
         raise ValueError(f"Complex data not supported: {name} must hold real numbers")
     if kind not in TEXTS:
         raise ValueError(f"{name} must hold numbers, not times or other objects")
-    numbers = _attempt(lambda: table.astype(np.float64))
+    numbers = attempt(lambda: table.astype(np.float64))
     if numbers is not None:
         return numbers
     for (row, column), cell in np.ndenumerate(table):
-        if _attempt(partial(float, cell)) is not None:
+        if attempt(partial(float, cell)) is not None:
             continue
         if type(cell).__name__ in NOTHING:
             refuse(column, row, "a missing value (NaN) is not a number; put a public value in its place")
@@ -206,7 +217,7 @@ def _in_y(row: int, secret: bool) -> str:
     return "y: " if secret else f"y, row {row}: "
 
 
-def _attempt(work: Callable[[], Result]) -> Result | None:
+def attempt(work: Callable[[], Result]) -> Result | None:
     """Return what ``work`` returns, or nothing if it raises: what is raised may quote a cell."""
     try:
         return work()

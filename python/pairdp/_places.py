@@ -27,7 +27,9 @@ def write_model(path: str | os.PathLike[str], text: str, *, paid: bool, force: b
     if found == "baseline" and not paid:
         found = None
     if found == "model" and not force:
-        raise FileExistsError(f"{path}: there is a model already, which cost budget; name another file, or pass force=True")
+        raise FileExistsError(
+            f"{path}: there is a model already, which cost budget; name another file, or pass force=True"
+        )
     if found == "baseline" and not force:
         raise FileExistsError(f"{path}: there is a model already; name another file, or pass force=True")
     if found not in (None, "model", "baseline"):

@@ -29,9 +29,7 @@ class Answer(NamedTuple):
     """How the upper bound was found."""
 
 
-def account(
-    *, noise_multiplier: float, delta: float, records: int, batch: int | None = None, steps: int = 1
-) -> Answer:
+def account(*, noise_multiplier: float, delta: float, records: int, batch: int | None = None, steps: int = 1) -> Answer:
     """Return the cost of the releases, with the lower bound that shows how much is left.
 
     Examples

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from . import _core
-from ._base import check_budget, settings_text
-from .planning import check_task
+from ._parameters import check_budget, check_task, settings_text
 
 __all__ = ["audit"]
 
@@ -48,7 +47,7 @@ def audit(
     view : {"releases", "model"}, default="releases"
         What the attacker sees.
     **settings
-        As the parameters and ``options`` of the estimators.
+        As the parameters of the estimators.
 
     Returns
     -------
@@ -66,7 +65,5 @@ def audit(
     budget = check_budget(epsilon, delta, "pairdp.audit(epsilon=1.0, delta=1e-3)")
     check_task(task)
     text = settings_text(task, settings)
-    found: dict[str, Any] = json.loads(
-        _core.audit(n_records, n_features, text, *budget, runs, confidence, pair, view)
-    )
+    found: dict[str, Any] = json.loads(_core.audit(n_records, n_features, text, *budget, runs, confidence, pair, view))
     return found

@@ -18,7 +18,6 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,72 +25,37 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from . import classification, metric, ranking, regression
-from ._base import BaselineEstimator, Bounds, check_classes
 from ._cells import targets_of
+from ._estimator import BaselineEstimator
+from ._fitting import Trainer
+from ._labels import check_classes
+from ._parameters import estimator
 
 __all__ = ["Classifier", "Metric", "Ranker", "Regressor"]
 
 
+@estimator
 class Ranker(ranking.Ranking, BaselineEstimator):
-    """A linear ranker without privacy; the twin of :class:`pairdp.PrivateRanker`."""
+    """A linear ranker without privacy; the twin of :class:`pairdp.PrivateRanker`.
 
-    def __init__(
-        self,
-        *,
-        bounds: Bounds | None = None,
-        positive_label: Any = 1,
-        loss: str | None = None,
-        q: float = 1.5,
-        ridge: float = 0.0,
-        feature_bound: float | None = None,
-        radius: float | None = None,
-        steps: int | None = None,
-        step_size: float | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(
-            bounds=bounds,
-            loss=loss,
-            q=q,
-            ridge=ridge,
-            feature_bound=feature_bound,
-            radius=radius,
-            steps=steps,
-            step_size=step_size,
-            options=options,
-        )
-        self.positive_label = positive_label
+    Parameters
+    ----------
+    {parameters}
+    """
+
+    def _trainer(self) -> Trainer:
+        self._restore()
+        return super()._trainer()
 
 
+@estimator
 class Metric(metric.Metric, BaselineEstimator):
-    """A metric without privacy; the twin of :class:`pairdp.PrivateMetric`."""
+    """A metric without privacy; the twin of :class:`pairdp.PrivateMetric`.
 
-    def __init__(
-        self,
-        *,
-        bounds: Bounds | None = None,
-        classes: Sequence[Any] | None = None,
-        loss: str | None = None,
-        q: float = 1.5,
-        ridge: float = 0.0,
-        feature_bound: float | None = None,
-        radius: float | None = None,
-        steps: int | None = None,
-        step_size: float | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(
-            bounds=bounds,
-            loss=loss,
-            q=q,
-            ridge=ridge,
-            feature_bound=feature_bound,
-            radius=radius,
-            steps=steps,
-            step_size=step_size,
-            options=options,
-        )
-        self.classes = classes
+    Parameters
+    ----------
+    {parameters}
+    """
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
         if self.classes is None:
@@ -101,35 +65,14 @@ class Metric(metric.Metric, BaselineEstimator):
         return super()._targets(y)
 
 
+@estimator
 class Classifier(classification.Classification, BaselineEstimator):
-    """A linear classifier without privacy; the twin of :class:`pairdp.PrivateClassifier`."""
+    """A linear classifier without privacy; the twin of :class:`pairdp.PrivateClassifier`.
 
-    def __init__(
-        self,
-        *,
-        bounds: Bounds | None = None,
-        classes: tuple[Any, Any] | None = None,
-        loss: str | None = None,
-        q: float = 1.5,
-        ridge: float = 0.0,
-        feature_bound: float | None = None,
-        radius: float | None = None,
-        steps: int | None = None,
-        step_size: float | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(
-            bounds=bounds,
-            loss=loss,
-            q=q,
-            ridge=ridge,
-            feature_bound=feature_bound,
-            radius=radius,
-            steps=steps,
-            step_size=step_size,
-            options=options,
-        )
-        self.classes = classes
+    Parameters
+    ----------
+    {parameters}
+    """
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
         if self.classes is not None:
@@ -145,35 +88,14 @@ class Classifier(classification.Classification, BaselineEstimator):
         return super()._targets(y)
 
 
+@estimator
 class Regressor(regression.Regression, BaselineEstimator):
-    """A linear regressor without privacy; the twin of :class:`pairdp.PrivateRegressor`."""
+    """A linear regressor without privacy; the twin of :class:`pairdp.PrivateRegressor`.
 
-    def __init__(
-        self,
-        *,
-        bounds: Bounds | None = None,
-        target_bounds: tuple[float, float] | None = None,
-        loss: str | None = None,
-        q: float = 1.5,
-        ridge: float = 0.0,
-        feature_bound: float | None = None,
-        radius: float | None = None,
-        steps: int | None = None,
-        step_size: float | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(
-            bounds=bounds,
-            loss=loss,
-            q=q,
-            ridge=ridge,
-            feature_bound=feature_bound,
-            radius=radius,
-            steps=steps,
-            step_size=step_size,
-            options=options,
-        )
-        self.target_bounds = target_bounds
+    Parameters
+    ----------
+    {parameters}
+    """
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
         if self.target_bounds is not None:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
-from ._base import Bounds, PrivateEstimator, check_classes, label_text, label_values
 from ._cells import class_numbers, labels_of, weights_of
+from ._columns import targets_by
+from ._estimator import Linear, PrivateLinear
+from ._labels import check_classes, label_text, label_values
+from ._parameters import estimator, required
 
 
-class Classification(ClassifierMixin):
+@estimator
+class Classification(ClassifierMixin, Linear):
     """What classifiers do, private or not."""
 
-    _task = "classification"
+    _task: ClassVar[str] = "classification"
+    classes: tuple[Any, Any] | None = required(
+        kind="pair", text="The two public labels, ``(negative, positive)``. They are never read from ``y``."
+    )
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Score rows; above 0 means the positive class.
@@ -62,7 +69,10 @@ class Classification(ClassifierMixin):
         """
         # What scikit-learn's own says about labels that do not fit shows them.
         predicted = self.predict(X)
-        right = labels_of(y, len(predicted)) == predicted
+        if self._columns is None or self._label_facts is None:
+            right = labels_of(y, len(predicted)) == predicted
+        else:
+            right = (targets_by(self._label_facts, y, len(predicted)) > 0) == (predicted == self.classes_[1])
         weights = weights_of(sample_weight, len(predicted))
         return float(np.average(np.broadcast_to(right, predicted.shape), weights=weights))
 
@@ -84,14 +94,15 @@ class Classification(ClassifierMixin):
             return {}
         return {"classes": tuple(label_values([label["negative"], label["positive"]]))}
 
-    def _restore(self) -> None:
-        classes = check_classes(self.classes)
-        if len(classes) != 2:
+    def _restore(self, *, classes: tuple[Any, Any] | None = None) -> None:
+        listed = check_classes(self.classes if classes is None else classes)
+        if len(listed) != 2:
             raise ValueError("classes must be a pair (negative, positive): the classifier is binary")
-        self.classes_ = classes
+        self.classes_ = listed
 
 
-class PrivateClassifier(Classification, PrivateEstimator):
+@estimator
+class PrivateClassifier(Classification, PrivateLinear):
     """A linear classifier for two classes, under differential privacy.
 
     The loss is of single records, not of pairs: the twin of :class:`pairdp.PrivateRanker` for when labels, not
@@ -99,39 +110,7 @@ class PrivateClassifier(Classification, PrivateEstimator):
 
     Parameters
     ----------
-    epsilon, delta : float
-        The privacy budget of one call of ``fit``. They have no usable default: how much privacy to give up is a
-        decision.
-    bounds : pair of floats or of arrays
-        Public lower and upper bounds of the features, ``(low, high)``. Values beyond them are cut off. Take them
-        from public knowledge; bounds computed from the data would leak it.
-    classes : pair
-        The two public labels, ``(negative, positive)``. They are never read from ``y``.
-    algorithm : str, optional
-        As for :class:`pairdp.PrivateRanker`; by default (or ``"auto"``) chosen from public facts.
-    loss : {"logistic", "capped-logistic", "hinge", "squared", "q-hinge"}, default="logistic"
-        The loss of a record.
-    q : float, default=1.5
-        Exponent of the q-hinge loss, between 1 and 2.
-    ridge : float, default=0.0
-        Half this times the squared norm of the parameters is added to the risk.
-    feature_bound : float, optional
-        Features are mapped to [-1, 1] by the bounds, and rows longer than this are scaled down to it. By default
-        chosen from the number of features.
-    radius : float, optional
-        The parameters stay within this norm; by default chosen from the task and the loss.
-    public_labels : bool, default=False
-        Only metrics need less noise for labels that everyone knows. ``True`` is refused here: the guarantee covers labels at
-        no cost.
-    steps : int, optional
-        Steps to take; by default chosen from public facts.
-    step_size : float, optional
-        By default chosen from public facts.
-    mechanism : {"gaussian", "laplace", "euclidean"}, optional
-        The noise; by default the quietest.
-    options : mapping, optional
-        Rarer choices: ``positive_rate``, ``intercept``, ``max_records``, ``representation`` (``"ranks"`` where bounds are wide), ``domain``,
-        ``average``, ``expected_pairs``, ``shuffle``, ``order_seed``, ``calibration``, ``paper``.
+    {parameters}
 
     Attributes
     ----------
@@ -161,43 +140,6 @@ class PrivateClassifier(Classification, PrivateEstimator):
     >>> classifier.score(X, y) > 0.8
     True
     """
-
-    def __init__(
-        self,
-        *,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        bounds: Bounds | None = None,
-        classes: tuple[Any, Any] | None = None,
-        algorithm: str | None = None,
-        loss: str | None = None,
-        q: float = 1.5,
-        ridge: float = 0.0,
-        feature_bound: float | None = None,
-        radius: float | None = None,
-        public_labels: bool = False,
-        steps: int | None = None,
-        step_size: float | None = None,
-        mechanism: str | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            bounds=bounds,
-            algorithm=algorithm,
-            loss=loss,
-            q=q,
-            ridge=ridge,
-            feature_bound=feature_bound,
-            radius=radius,
-            public_labels=public_labels,
-            steps=steps,
-            step_size=step_size,
-            mechanism=mechanism,
-            options=options,
-        )
-        self.classes = classes
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._base import ranges_of
+from ._parameters import ranges_of
 
 __all__ = ["Dataset", "fetch_openml", "load_breast_cancer", "load_diabetes", "simulate_cohort"]
 

@@ -35,14 +35,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._base import PrivateEstimator
+from ._guarantee import Guarantee
+from .schema import Schema
 
 __all__ = ["Ledger"]
 
-Trained = TypeVar("Trained", bound=PrivateEstimator)
+Trained = TypeVar("Trained", bound=Guarantee)
 
-# A schema file, or what `table_schema` returns.
-Schema = str | os.PathLike[str] | dict[str, Any]
+# A schema, or what `table_schema` returns.
+Described = str | os.PathLike[str] | dict[str, Any] | Schema
 
 
 class Ledger:
@@ -94,7 +95,7 @@ class Ledger:
         epsilon: float,
         delta: float,
         records: int | None,
-        schema: Schema | None = None,
+        schema: Described | None = None,
         public_labels: bool = False,
     ) -> None:
         """Enter a data set with what all runs on it may cost together.
@@ -107,9 +108,9 @@ class Ledger:
             The grant.
         records : int or None
             How many records it has, which is public. ``None`` keeps their number secret: runs then need
-            ``options={"max_records": ...}`` and protect adding or removing a record.
-        schema : path-like or dict, optional
-            What the table is read by: a schema file, or ``estimator.table_schema(n_features)`` for arrays. Nothing can be
+            ``max_records=`` and protect adding or removing a record.
+        schema : path-like, dict or Schema, optional
+            What the table is read by: a schema, or ``estimator.table_schema(n_features)`` for arrays. Nothing can be
             spent before it is said here or by :meth:`set_schema`, and runs that read the table in another way are refused
             before they look at it: what a schema of somebody's choice refuses would answer questions about records.
         public_labels : bool, default=False
@@ -118,13 +119,13 @@ class Ledger:
         form = None if schema is None else _form(schema)
         _core.ledger_add(*self._file, dataset, epsilon, delta, records, public_labels, form)
 
-    def set_schema(self, dataset: str, schema: Schema) -> None:
+    def set_schema(self, dataset: str, schema: Described) -> None:
         """Say by which schema a data set's table is read. Only its owner should change it; the history keeps every change.
 
         Parameters
         ----------
         dataset : str
-        schema : path-like or dict
+        schema : path-like, dict or Schema
             As for :meth:`add`.
         """
         _core.ledger_set_schema(*self._file, dataset, _form(schema))
@@ -177,18 +178,18 @@ class Ledger:
         -------
         The estimator, fitted
         """
-        if not isinstance(estimator, PrivateEstimator):
+        if not isinstance(estimator, Guarantee):
             raise TypeError(f"a ledger pays for private estimators, not for {type(estimator).__name__}")
         form = _form(estimator.table_schema(_width(X)))
         _core.ledger_check_schema(*self._file, dataset, form)
         return estimator._fit(X, y, estimator._trainer((*self._file, dataset, form)))
 
 
-def _form(schema: Schema) -> str:
+def _form(schema: Described) -> str:
     """Return what decides which tables are refused, as one text."""
-    if isinstance(schema, dict):
+    if isinstance(schema, dict) and "features" in schema:
         return json.dumps(schema, sort_keys=True)
-    return _core.schema_form(os.fspath(schema))
+    return Schema(schema).form
 
 
 def _width(X: Any) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from math import isqrt
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,14 +12,20 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._base import Bounds, PrivateEstimator, check_classes, label_text, label_values
 from ._cells import class_numbers, pairs_of
+from ._estimator import PrivateEstimator
+from ._labels import check_classes, label_text, label_values
+from ._parameters import estimator, parameter, required
 
 
+@estimator
 class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """What metrics do, private or not."""
 
-    _task = "metric"
+    _task: ClassVar[str] = "metric"
+    classes: Sequence[Any] | None = required(
+        kind="sequence", text="The public list of all possible labels. It is never read from ``y``."
+    )
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         """Map rows to where Euclidean distance is the learned one.
@@ -32,7 +39,8 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         ndarray of shape (n_samples, n_features)
         """
         rows = self._rows(X)
-        return _core.embed_rows(self.model_, rows)
+        mapped: NDArray[np.float64] = self._model.embed(rows)
+        return mapped
 
     def pair_distance(self, pairs: ArrayLike) -> NDArray[np.float64]:
         """Return the learned distance between the two rows of every pair.
@@ -47,17 +55,18 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self, "model_")
         cells = pairs_of(pairs, self.n_features_in_)
-        mapped = _core.embed_rows(self.model_, cells.reshape(-1, self.n_features_in_)).reshape(cells.shape)
+        mapped = self._model.embed(cells.reshape(-1, self.n_features_in_)).reshape(len(cells), 2, -1)
         distances: NDArray[np.float64] = np.linalg.norm(mapped[:, 0] - mapped[:, 1], axis=1)
         return distances
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_features_in_)
+        return len(self.matrix_)
 
-    def _accept(self, text: str) -> None:
-        super()._accept(text)
-        self.matrix_ = self.coef_.reshape(self.n_features_in_, self.n_features_in_)
+    def _accept(self, model: _core.Model) -> None:
+        super()._accept(model)
+        side = isqrt(self.coef_.size)
+        self.matrix_ = self.coef_.reshape(side, side)
         del self.coef_, self.intercept_
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
@@ -72,10 +81,11 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             return {"classes": tuple(label_values([label["negative"], label["positive"]]))}
         return {"classes": tuple(label_values(label["classes"]))} if "classes" in label else {}
 
-    def _restore(self) -> None:
-        self.classes_ = check_classes(self.classes)
+    def _restore(self, *, classes: Sequence[Any] | None = None) -> None:
+        self.classes_ = check_classes(self.classes if classes is None else classes)
 
 
+@estimator
 class PrivateMetric(Metric, PrivateEstimator):
     """A Mahalanobis metric under which records of one class are near, under differential privacy.
 
@@ -83,46 +93,14 @@ class PrivateMetric(Metric, PrivateEstimator):
 
     Parameters
     ----------
-    epsilon, delta : float
-        The privacy budget of one call of ``fit``. They have no usable default: how much privacy to give up is a
-        decision.
-    bounds : pair of floats or of arrays
-        Public lower and upper bounds of the features, ``(low, high)``. Values beyond them are cut off. Take them
-        from public knowledge; bounds computed from the data would leak it.
-    classes : sequence
-        The public list of all possible labels. It is never read from ``y``.
-    algorithm : str, optional
-        As for :class:`pairdp.PrivateRanker`; by default (or ``"auto"``) chosen from public facts.
-    loss : {"logistic", "hinge"}, default="logistic"
-        The loss of a pair of records.
-    q : float, default=1.5
-        Not used by these losses.
-    ridge : float, default=0.0
-        Half this times the squared norm of the parameters is added to the risk.
-    feature_bound : float, optional
-        Features are mapped to [-1, 1] by the bounds, and rows longer than this are scaled down to it. By default
-        chosen from the number of features.
-    radius : float, optional
-        The parameters stay within this norm; by default chosen from the task and the loss.
-    public_labels : bool, default=False
-        Labels are known to everyone: the guarantee is for exchanging the features of a record only, is called
-        ``replace-features``, and needs less noise except by ``"noisy-sgd"``.
-    steps : int, optional
-        Steps to take; by default chosen from public facts.
-    step_size : float, optional
-        By default chosen from public facts.
-    mechanism : {"gaussian", "laplace", "euclidean"}, optional
-        The noise; by default the quietest.
-    options : mapping, optional
-        Rarer choices: ``domain``, ``average``, ``expected_pairs``, ``shuffle``, ``order_seed``, ``calibration``,
-        ``paper``.
+    {parameters}
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, as given.
-    matrix_ : ndarray of shape (n_features_in_, n_features_in_)
-        The metric, of features mapped to [-1, 1]. Directions that the noise made negative count as 0 in distances.
+    matrix_ : ndarray of shape (n_columns, n_columns)
+        The metric, of the columns of ``encode(X)``. Directions that the noise made negative count as 0 in distances.
     certificate_ : dict
         Every public fact that the guarantee rests on.
     plan_ : dict
@@ -145,39 +123,8 @@ class PrivateMetric(Metric, PrivateEstimator):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        bounds: Bounds | None = None,
-        classes: Sequence[Any] | None = None,
-        algorithm: str | None = None,
-        loss: str | None = None,
-        q: float = 1.5,
-        ridge: float = 0.0,
-        feature_bound: float | None = None,
-        radius: float | None = None,
-        public_labels: bool = False,
-        steps: int | None = None,
-        step_size: float | None = None,
-        mechanism: str | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            bounds=bounds,
-            algorithm=algorithm,
-            loss=loss,
-            q=q,
-            ridge=ridge,
-            feature_bound=feature_bound,
-            radius=radius,
-            public_labels=public_labels,
-            steps=steps,
-            step_size=step_size,
-            mechanism=mechanism,
-            options=options,
-        )
-        self.classes = classes
+    public_labels: bool = parameter(
+        default=False,
+        text="Labels are known to everyone: the guarantee is for exchanging the features of a record only, is called "
+        '``replace-features``, and needs less noise except by ``"noisy-sgd"``.',
+    )

@@ -6,18 +6,9 @@ import json
 from typing import Any
 
 from . import _core
-from ._base import check_budget, settings_text
+from ._parameters import check_budget, check_task, settings_text
 
 __all__ = ["plan"]
-
-
-TASKS = ("ranking", "metric", "classification", "regression")
-
-
-def check_task(task: str) -> None:
-    """Refuse a task that there is not."""
-    if task not in TASKS:
-        raise ValueError(f"task must be one of {', '.join(TASKS)}, not {task!r}")
 
 
 def plan(
@@ -43,7 +34,7 @@ def plan(
     explain : bool, default=False
         Compare all algorithms instead.
     **settings
-        As the parameters and ``options`` of the estimators.
+        As the parameters of the estimators.
 
     Returns
     -------

@@ -17,7 +17,7 @@ from . import accounting
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["privacy_utility", "roc", "trade_off"]
+__all__ = ["privacy_utility", "roc", "shapes", "trade_off"]
 
 # Between these percentiles lies the band that noise leaves.
 BAND = (10, 90)
@@ -79,9 +79,7 @@ def trade_off(
     matplotlib Axes
     """
     rates = np.linspace(0.0, 1.0, points)
-    misses = accounting.trade_off(
-        rates, noise_multiplier=noise_multiplier, records=records, batch=batch, steps=steps
-    )
+    misses = accounting.trade_off(rates, noise_multiplier=noise_multiplier, records=records, batch=batch, steps=steps)
     ax = _axes(ax)
     ax.plot(rates, misses, label=f"noise multiplier {noise_multiplier:g}")
     ax.plot([0, 1], [1, 0], linestyle=":", color="grey", label="guessing")
@@ -123,6 +121,51 @@ def roc(
     ax.set(xlabel="false positives", ylabel="true positives", xlim=(0, 1), ylim=(0, 1), aspect="equal")
     ax.legend()
     return ax
+
+
+def shapes(model: Any, *, columns: int | Sequence[str] = 6) -> list[Axes]:
+    """Draw what each column adds to a score, with a band of two standard deviations of the noise where that is known.
+
+    Parameters
+    ----------
+    model : fitted estimator with a score
+    columns : int or sequence of str, default=6
+        How many columns, those that move the score most, or which.
+
+    Returns
+    -------
+    list of matplotlib Axes
+        One for each column.
+    """
+    found = model.shapes()
+    if isinstance(columns, int):
+        found = found[:columns]
+    else:
+        by_name = {shape["column"]: shape for shape in found}
+        missing = [name for name in columns if name not in by_name]
+        if missing:
+            raise ValueError(f"the model has no column {missing[0]!r}")
+        found = [by_name[name] for name in columns]
+    drawn = []
+    for shape in found:
+        ax, adds = _axes(None), np.array(shape["adds"])
+        if isinstance(shape["cells"][0], str):
+            ax.barh(shape["cells"], adds)
+            ax.set(xlabel="added to the score", title=shape["column"])
+        else:
+            cells = np.array(shape["cells"])
+            ax.plot(cells, adds)
+            if shape["noise"] is not None:
+                around = 2 * np.array(shape["noise"])
+                ax.fill_between(cells, adds - around, adds + around, alpha=0.25, label="± 2 deviations of the noise")
+                ax.legend()
+            if shape["quantiles"] is not None:
+                low, high = shape["quantiles"][0], shape["quantiles"][-1]
+                margin = max(high - low, (cells[-1] - cells[0]) / 20)
+                ax.set_xlim(max(cells[0], low - margin), min(cells[-1], high + margin))
+            ax.set(xlabel=shape["column"], ylabel="added to the score")
+        drawn.append(ax)
+    return drawn
 
 
 def _band(ax: Axes, x: NDArray[np.float64], curves: NDArray[np.float64], label: str) -> None:

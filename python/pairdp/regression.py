@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,14 +11,19 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 
-from ._base import Bounds, PrivateEstimator
 from ._cells import labels_of, targets_of, weights_of
+from ._estimator import Linear, PrivateLinear
+from ._parameters import estimator, required
 
 
-class Regression(RegressorMixin):
+@estimator
+class Regression(RegressorMixin, Linear):
     """What regressors do, private or not."""
 
-    _task = "regression"
+    _task: ClassVar[str] = "regression"
+    target_bounds: tuple[float, float] | None = required(
+        kind="pair of floats", text="Public bounds of the target, ``(low, high)``. Targets beyond them are cut off."
+    )
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the prediction for every row, in the units of the target.
@@ -64,13 +69,14 @@ class Regression(RegressorMixin):
     def _parameters_from(cls, label: Mapping[str, Any]) -> dict[str, Any]:
         return {"target_bounds": tuple(label["range"])} if "range" in label else {}
 
-    def _restore(self) -> None:
-        if self.target_bounds is None:
+    def _restore(self, *, target_bounds: tuple[float, float] | None = None) -> None:
+        target_bounds = self.target_bounds if target_bounds is None else target_bounds
+        if target_bounds is None:
             raise ValueError(
                 "no public target bounds: set target_bounds=(low, high), from public knowledge and never from the data"
             )
         try:
-            low, high = map(float, self.target_bounds)
+            low, high = map(float, target_bounds)
         except (TypeError, ValueError):
             low = high = np.nan
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
@@ -78,44 +84,13 @@ class Regression(RegressorMixin):
         self.target_range_ = (low, high)
 
 
-class PrivateRegressor(Regression, PrivateEstimator):
+@estimator
+class PrivateRegressor(Regression, PrivateLinear):
     """A linear regressor, under differential privacy.
 
     Parameters
     ----------
-    epsilon, delta : float
-        The privacy budget of one call of ``fit``. They have no usable default: how much privacy to give up is a
-        decision.
-    bounds : pair of floats or of arrays
-        Public lower and upper bounds of the features, ``(low, high)``. Values beyond them are cut off. Take them
-        from public knowledge; bounds computed from the data would leak it.
-    target_bounds : pair of floats
-        Public bounds of the target, ``(low, high)``. Targets beyond them are cut off.
-    algorithm : str, optional
-        As for :class:`pairdp.PrivateRanker`; by default (or ``"auto"``) chosen from public facts.
-    loss : {"squared", "q-norm"}, default="squared"
-        The loss of a record.
-    q : float, default=1.5
-        Exponent of the q-norm loss, between 1 and 2.
-    ridge : float, default=0.0
-        Half this times the squared norm of the parameters is added to the risk.
-    feature_bound : float, optional
-        Features are mapped to [-1, 1] by the bounds, and rows longer than this are scaled down to it. By default
-        chosen from the number of features.
-    radius : float, optional
-        The parameters stay within this norm; by default chosen from the task and the loss.
-    public_labels : bool, default=False
-        Only metrics need less noise for labels that everyone knows. ``True`` is refused here: the guarantee covers labels at
-        no cost.
-    steps : int, optional
-        Steps to take; by default chosen from public facts.
-    step_size : float, optional
-        By default chosen from public facts.
-    mechanism : {"gaussian", "laplace", "euclidean"}, optional
-        The noise; by default the quietest.
-    options : mapping, optional
-        Rarer choices: ``intercept``, ``max_records``, ``representation`` (``"ranks"`` where bounds are wide), ``domain``,
-        ``average``, ``expected_pairs``, ``shuffle``, ``order_seed``, ``calibration``, ``paper``.
+    {parameters}
 
     Attributes
     ----------
@@ -145,43 +120,6 @@ class PrivateRegressor(Regression, PrivateEstimator):
     >>> regressor.score(X, y) > 0.5
     True
     """
-
-    def __init__(
-        self,
-        *,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        bounds: Bounds | None = None,
-        target_bounds: tuple[float, float] | None = None,
-        algorithm: str | None = None,
-        loss: str | None = None,
-        q: float = 1.5,
-        ridge: float = 0.0,
-        feature_bound: float | None = None,
-        radius: float | None = None,
-        public_labels: bool = False,
-        steps: int | None = None,
-        step_size: float | None = None,
-        mechanism: str | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            bounds=bounds,
-            algorithm=algorithm,
-            loss=loss,
-            q=q,
-            ridge=ridge,
-            feature_bound=feature_bound,
-            radius=radius,
-            public_labels=public_labels,
-            steps=steps,
-            step_size=step_size,
-            mechanism=mechanism,
-            options=options,
-        )
-        self.target_bounds = target_bounds
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

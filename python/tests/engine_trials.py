@@ -161,7 +161,7 @@ range = [0, 10]
 """
 
     def __init__(self, folder):
-        from pairdp._base import settings_text
+        from pairdp._parameters import settings_text
 
         rng = np.random.default_rng(5)
         self.data, self.schema = folder / "table", folder / "schema.toml"

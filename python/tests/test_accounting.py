@@ -1,7 +1,5 @@
 """pairdp.accounting: the same answers as the command, and NumPy's manners."""
 
-import doctest
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,7 @@ def test_noise_and_budget_answer_each_other():
     assert 0.9 < answer.lower_bound <= answer.epsilon
 
 
-def test_arrays_broadcast():
+def test_arrays_are_answered_entry_by_entry():
     found = accounting.epsilon(noise_multiplier=[1.0, 2.0, 4.0], delta=1e-6, records=100)
     assert found.shape == (3,)
     assert np.all(np.diff(found) < 0)
@@ -34,11 +32,11 @@ def test_the_trade_off_is_the_gaussian_one_without_sampling():
 
 
 def test_bad_questions_are_refused():
-    for bad in ({"noise_multiplier": -1}, {"delta": 2}, {"batch": 101}):
+    for bad, words in (
+        ({"noise_multiplier": -1}, "cannot be -1"),
+        ({"delta": 2}, "δ must be at least 0 and below 1"),
+        ({"batch": 101}, "cannot be 101"),
+    ):
         question = {"noise_multiplier": 1.0, "delta": 1e-6, "records": 100, "batch": None} | bad
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=words):
             accounting.account(**question)
-
-
-def test_documentation_examples():
-    assert doctest.testmod(accounting).failed == 0

@@ -22,6 +22,12 @@ def test_a_model_can_be_all_that_is_seen() -> None:
 def test_nonsense_is_refused() -> None:
     with pytest.raises(pairdp.PrivacyBudgetError):
         pairdp.audit(10, 1)
-    for wrong in ({"pair": "best"}, {"view": "all"}, {"confidence": 2.0}, {"task": "sorting"}, {"depth": 3}):
-        with pytest.raises(ValueError):
+    for wrong, words in (
+        ({"pair": "best"}, "unknown variant `best`"),
+        ({"view": "all"}, "unknown variant `all`"),
+        ({"confidence": 2.0}, "confidence"),
+        ({"task": "sorting"}, "task must be one of"),
+        ({"depth": 3}, "there is no setting 'depth'"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=words):
             pairdp.audit(10, 1, epsilon=1.0, delta=1e-3, runs=8, algorithm="moments", **wrong)

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
+import pairdp
 from engine_trials import (
     PARTS,
     Sums,
@@ -24,8 +26,6 @@ from engine_trials import (
     train,
     write_parts,
 )
-
-import pairdp
 from pairdp.engines import Kernel, WorkerFailed, connect
 from pairdp.engines.frames import receive, send
 from pairdp.engines.hold import Hold, merged, shares
@@ -96,11 +96,11 @@ def test_the_core_refuses_files_by_place_and_never_by_value(tmp_path, capfd):
 
 def test_a_refusal_arrives_as_it_was_and_the_first_part_speaks(parts):
     refused = [json.dumps({"refuse": f"part {i}, line 7: too few columns"}) for i in range(2)]
-    with pytest.raises(ValueError, match="^part 0, line 7: too few columns$") as error:
+    with pytest.raises(ValueError, match=r"^part 0, line 7: too few columns$") as error:
         connect("local:3", [*parts[:3], *refused], Sums())
     assert type(error.value) is ValueError
     with connect("local:2", parts, Sums()) as engine:
-        with pytest.raises(ValueError, match="^ages.csv, line 3, column 2: not a number$"):
+        with pytest.raises(ValueError, match=r"^ages\.csv, line 3, column 2: not a number$"):
             engine.ask(b"refuse")
         assert train(engine.ask) == expected(parts)
 

@@ -1,5 +1,6 @@
 """Sums over records on a Dask cluster of two machines' worth of processes, all bound to loopback."""
 
+import contextlib
 import json
 import os
 import signal
@@ -9,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from engine_trials import PARTS, Sums, Table, Trial, expected, faults, holder, loads, train, write_parts
 
+from engine_trials import PARTS, Sums, Table, Trial, expected, faults, holder, loads, train, write_parts
 from pairdp.engines import Kernel, WorkerFailed, connect
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
@@ -60,10 +61,8 @@ def cluster(tmp_path_factory):
 
 def end(process):
     """Kill a process with all that it started."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 
@@ -133,11 +132,11 @@ def test_one_worker_is_enough(address, parts, tmp_path):
 
 def test_refusals_and_errors_arrive_as_everywhere(address, parts):
     refused = json.dumps({"refuse": "part 8, line 7: too few columns"})
-    with pytest.raises(ValueError, match="^part 8, line 7: too few columns$") as error:
+    with pytest.raises(ValueError, match=r"^part 8, line 7: too few columns$") as error:
         connect(address, [*parts, refused], Sums())
     assert type(error.value) is ValueError
     with connect(address, parts, Sums()) as engine:
-        with pytest.raises(ValueError, match="^ages.csv, line 3, column 2: not a number$"):
+        with pytest.raises(ValueError, match=r"^ages\.csv, line 3, column 2: not a number$"):
             engine.ask(b"refuse")
         with pytest.raises(WorkerFailed, match=r"^a worker failed 4 times in a row \(KeyError\)$"):
             engine.ask(b"leak")

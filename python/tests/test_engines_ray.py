@@ -21,8 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from engine_trials import PARTS, Sums, Table, Trial, expected, faults, holder, loads, train, write_parts
 
+from engine_trials import PARTS, Sums, Table, Trial, expected, faults, holder, loads, train, write_parts
 from pairdp.engines import Kernel, WorkerFailed, connect
 
 if find_spec("ray") is None:
@@ -140,11 +140,11 @@ def test_ray_trains_the_same_model_and_warns_of_nothing(address, parts, tmp_path
 @inside
 def test_refusals_and_errors_arrive_as_everywhere(address, parts):
     refused = json.dumps({"refuse": "part 8, line 7: too few columns"})
-    with pytest.raises(ValueError, match="^part 8, line 7: too few columns$") as error:
+    with pytest.raises(ValueError, match=r"^part 8, line 7: too few columns$") as error:
         connect(f"{address}?workers=1", [*parts, refused], Sums())
     assert type(error.value) is ValueError
     with connect("ray:auto?workers=1", parts, Sums()) as engine:
-        with pytest.raises(ValueError, match="^ages.csv, line 3, column 2: not a number$"):
+        with pytest.raises(ValueError, match=r"^ages\.csv, line 3, column 2: not a number$"):
             engine.ask(b"refuse")
         with pytest.raises(WorkerFailed, match=r"^a worker failed 4 times in a row \(KeyError\)$"):
             engine.ask(b"leak")

@@ -1,6 +1,5 @@
 """All estimators: scikit-learn's own checks, and what they share beyond those."""
 
-import doctest
 import json
 import pickle
 
@@ -22,11 +21,8 @@ from pairdp import (
     PrivateRanker,
     PrivateRegressor,
     baseline,
-    classification,
-    metric,
-    planning,
-    regression,
 )
+from pairdp._parameters import SETTINGS
 from pairdp.ledger import Ledger
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
@@ -90,7 +86,7 @@ def expected_failures(estimator):
 
 
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
-def test_scikit_learn_conventions(estimator, check):
+def test_scikit_learn_conventions_hold(estimator, check):
     try:
         check(estimator)
     except (AssertionError, ValueError) as failure:
@@ -266,13 +262,20 @@ def test_names_of_columns_reach_the_file(name, cohort, tmp_path):
     np.testing.assert_array_equal(outcome(loaded, frame), outcome(fitted, frame))
 
 
-def test_a_paid_model_is_kept_whatever_the_names(cohort, tmp_path):
+def test_labels_that_files_cannot_tell_apart_are_refused_before_anything_is_spent(cohort, tmp_path):
     X, values = cohort
     alike = np.array(["1", "1.0"])
-    fitted = PrivateClassifier(**PUBLIC, classes=tuple(alike)).fit(X, alike[(values > 0).astype(int)])
-    assert fitted.verify()
-    fitted.save(tmp_path / "model.json")
-    assert list(PrivateClassifier.load(tmp_path / "model.json", classes=("1", "1.0")).classes_) == ["1", "1.0"]
+    classifier = PrivateClassifier(**PUBLIC, classes=tuple(alike))
+    ledger = Ledger.create(tmp_path / "l.ledger")
+    ledger.add("stays", **BUDGET, records=len(X), schema=classifier.table_schema(3))
+    with pytest.raises(ValueError, match="the positive and the negative label are the same"):
+        ledger.fit(classifier, "stays", X, alike[(values > 0).astype(int)])
+    assert ledger.show()["stays"]["spent"] == 0
+    assert not hasattr(classifier, "model_")
+
+
+def test_a_column_may_have_the_name_of_the_label(cohort):
+    X, values = cohort
     taken = pandas.DataFrame(X, columns=["y", "age", "dose"])
     fitted = PrivateRegressor(**PUBLIC, target_bounds=(-2, 2)).fit(taken, values)
     assert fitted.verify()
@@ -318,7 +321,7 @@ def test_the_regressor_answers_in_units_of_the_target(cohort):
     assert fitted.score(X, y) > 0.5
     assert 95 < fitted.predict(X).mean() < 105
     for bad in (None, 3, (1, 0), (0, 1, 2), (0, float("inf"))):
-        with pytest.raises(ValueError, match="target.bounds"):
+        with pytest.raises(ValueError, match=r"target bounds|target_bounds"):
             PrivateRegressor(**PUBLIC, target_bounds=bad).fit(X, y)
 
 
@@ -368,41 +371,35 @@ def test_pure_privacy_is_possible(cohort):
     assert fitted.certificate_["claim"]["delta"] == 0
 
 
-def test_rare_options(cohort):
+def test_rare_choices_are_ordinary_parameters(cohort):
     X, values = cohort
-    options = {"order_seed": np.int64(5), "shuffle": "fixed-permutation", "average": "last"}
-    fitted = PrivateRanker(**PUBLIC, algorithm="output-sgd", ridge=0.1, options=options).fit(X, values > 0)
+    rare = {"order_seed": np.int64(5), "order": "fixed-permutation", "average": "last"}
+    fitted = PrivateRanker(**PUBLIC, algorithm="output-sgd", ridge=0.1, **rare).fit(X, values > 0)
     assert fitted.verify()
     assert fitted.plan_["average"] == "last"
-    with pytest.raises(ValueError, match="no option is called 'seed'"):
-        PrivateRanker(**PUBLIC, options={"seed": 1}).fit(X, values > 0)
+    assert fitted.plan_["order"] == {"shuffle": "fixed-permutation", "seed": 5}
+    with pytest.raises(TypeError, match="unexpected keyword argument 'options'"):
+        PrivateRanker(**PUBLIC, options={"order_seed": 1})
 
 
-def test_plans():
+def test_plans_tell_what_training_would_do():
     found = pairdp.plan(5000, 20, **BUDGET, task="metric", steps=7)
     assert found["plan"]["steps"] == 7
     compared = pairdp.plan(5000, 20, **BUDGET, explain=True)
-    assert len({entry["algorithm"] for entry in compared}) == len(compared) == 10
+    assert [entry["algorithm"] for entry in compared] == SETTINGS["algorithm"]["holds"]
     with pytest.raises(PrivacyBudgetError, match="delta missing"):
         pairdp.plan(5000, 20, epsilon=1.0)
-    with pytest.raises(ValueError, match="no setting is called 'stpes'"):
+    with pytest.raises(TypeError, match="there is no setting 'stpes'"):
         pairdp.plan(5000, 20, **BUDGET, stpes=3)
     with pytest.raises(ValueError, match="task must be"):
         pairdp.plan(5000, 20, **BUDGET, task="divination")
-
-
-@pytest.mark.parametrize("module", [classification, metric, regression, baseline, planning])
-def test_documentation_examples(module):
-    results = doctest.testmod(module)
-    assert results.attempted > 0
-    assert results.failed == 0
 
 
 @private
 def test_issue_18_06_any_number_of_records_fits_where_it_is_secret(name, tmp_path):
     """Otherwise an error would tell a table from its neighbour."""
     rng = np.random.default_rng(1)
-    estimator = clone(PRIVATE[name]).set_params(options={"max_records": 8})
+    estimator = clone(PRIVATE[name]).set_params(max_records=8)
     for n in range(12):
         X = rng.uniform(-1, 1, size=(n, 2))
         for y in (np.zeros(n), np.ones(n), (X[:, 0] > 0).astype(int), np.arange(n) % 2):

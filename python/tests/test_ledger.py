@@ -1,13 +1,11 @@
 """The ledger from Python: paid before the records are looked at, refused when it does not fit."""
 
-import doctest
 import multiprocessing
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-import pairdp
 from pairdp import PrivacyBudgetError, PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, baseline
 from pairdp.ledger import Ledger
 
@@ -62,12 +60,10 @@ def test_nothing_is_spent_on_a_refused_table(ledger):
 
 
 def test_secret_numbers_of_records(ledger):
-    estimator = PrivateRegressor(
-        epsilon=0.5, delta=1e-6, bounds=(-1, 1), target_bounds=(0, 1), options={"max_records": 1000}
-    )
+    estimator = PrivateRegressor(epsilon=0.5, delta=1e-6, bounds=(-1, 1), target_bounds=(0, 1), max_records=1000)
     ledger.add("secret", epsilon=1.0, delta=1e-6, records=None, schema=estimator.table_schema(2))
     with pytest.raises(ValueError, match="max_records"):
-        ledger.fit(clone(estimator).set_params(options=None), "secret", X, y)
+        ledger.fit(clone(estimator).set_params(max_records=None), "secret", X, y)
     assert ledger.fit(estimator, "secret", X, y).certificate_["claim"]["adjacency"] == "add-remove-one"
     assert ledger.show()["secret"]["committed"] == 1
 
@@ -91,7 +87,10 @@ def test_issue_18_04_a_table_is_read_by_its_own_schema_only(ledger):
     """Refusals under labels or classes of one's own choice would answer questions about records."""
     looked_at = X.copy()
     looked_at[0, 0] = np.nan
-    for curious in (ranker(0.1, positive_label=7), PrivateMetric(epsilon=0.1, delta=1e-6, bounds=(-1, 1), classes=[0, 1])):
+    for curious in (
+        ranker(0.1, positive_label=7),
+        PrivateMetric(epsilon=0.1, delta=1e-6, bounds=(-1, 1), classes=[0, 1]),
+    ):
         with pytest.raises(ValueError, match="another schema"):
             ledger.fit(curious, "stays", looked_at, y)
     with pytest.raises(ValueError, match="another schema"):
@@ -115,7 +114,9 @@ def test_issue_18_03_features_alone_are_not_booked_as_whole_records(ledger):
     )
     schema = metric.table_schema(2)
     ledger.add("whole", epsilon=1.0, delta=1e-6, records=800, schema=schema)
-    with pytest.raises(ValueError, match="granted under replace-one adjacency, the run is private under replace-features"):
+    with pytest.raises(
+        ValueError, match="granted under replace-one adjacency, the run is private under replace-features"
+    ):
         ledger.fit(metric, "whole", X, y)
     ledger.add("features", epsilon=1.0, delta=1e-6, records=800, schema=schema, public_labels=True)
     fitted = ledger.fit(metric, "features", X, y)
@@ -158,9 +159,3 @@ def test_processes_share_a_ledger(ledger, tmp_path):
         paid = pool.map(spend, [tmp_path / "clinic.ledger"] * 3)
     assert sum(paid) == 1
     assert ledger.show()["stays"]["committed"] == 1
-
-
-def test_documentation_examples():
-    results = doctest.testmod(pairdp.ledger)
-    assert results.attempted > 0
-    assert results.failed == 0

@@ -27,7 +27,7 @@ def run(path, inputs):
 
 
 @pytest.mark.parametrize("feature_bound", [0.5, 3.0])
-def test_scores_are_ours(tmp_path, feature_bound):
+def test_scores_of_a_runtime_are_ours(tmp_path, feature_bound):
     X, new = rows(400), rows(1000, seed=1)
     y = X[:, 0] + X[:, 1] / 10 > 0.5
     for model in (
@@ -40,7 +40,7 @@ def test_scores_are_ours(tmp_path, feature_bound):
         assert json.loads(metadata["numbers"]) == ["x0", "x1", "x2"]
 
 
-def test_classes_are_ours(tmp_path):
+def test_classes_of_a_runtime_are_ours(tmp_path):
     X, new = rows(400), rows(1000, seed=1)
     y = np.where(X[:, 1] > 0, "ill", "well")
     model = PrivateClassifier(**PUBLIC, classes=("well", "ill")).fit(X, y)
@@ -83,7 +83,7 @@ def test_texts_and_missing_values_are_encoded_in_the_file(tmp_path):
         "parameters": weights.tolist(),
     }
     text = json.dumps({"format": "pairdp-baseline/2", "predictor": predictor})
-    (tmp_path / "m.onnx").write_bytes(_core.to_onnx(text))
+    (tmp_path / "m.onnx").write_bytes(_core.Model(text).to_onnx())
 
     rng = np.random.default_rng(3)
     ages = rng.choice([-5.0, 0.0, 17.5, 64.0, 100.0, 250.0, np.nan], size=300)

@@ -38,7 +38,7 @@ def test_privacy_and_utility_with_a_band():
         plot.privacy_utility([1.0], [0.5, 0.6])
 
 
-def test_roc_curves():
+def test_several_roc_curves_have_a_band_and_one_has_none():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, size=400)
     perfect = plot.roc(np.where(y == 1, "ill", "well"), y.astype(float), positive_label="ill")
@@ -52,3 +52,25 @@ def test_without_matplotlib_they_say_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match="pip install matplotlib"):
         plot.trade_off(noise_multiplier=2.0, records=100)
+
+
+def test_shapes_are_drawn_with_a_band_where_the_noise_is_known():
+    from pairdp import PrivateMetric, PrivateRanker, datasets
+
+    stays = datasets.simulate_cohort(3000, seed=1)
+    ranker = PrivateRanker(epsilon=2.0, delta=1e-6, bounds=stays.bounds).fit(stays.X, stays.y)
+    shapes = ranker.shapes()
+    assert len(shapes) == stays.X.shape[1]
+    reach = [max(shape["adds"]) - min(shape["adds"]) for shape in shapes]
+    assert reach == sorted(reach, reverse=True)
+    drawn = plot.shapes(ranker, columns=2)
+    assert len(drawn) == 2
+    np.testing.assert_array_equal(drawn[0].lines[0].get_ydata(), shapes[0]["adds"])
+    assert len(drawn[0].collections) == 1
+    (named,) = plot.shapes(ranker, columns=[shapes[3]["column"]])
+    assert named.get_xlabel() == shapes[3]["column"]
+    with pytest.raises(ValueError, match="no column 'height'"):
+        plot.shapes(ranker, columns=["height"])
+    metric = PrivateMetric(epsilon=1.0, delta=1e-6, bounds=stays.bounds, classes=[0, 1]).fit(stays.X[:200], stays.y[:200])
+    with pytest.raises(AttributeError, match="no scores"):
+        metric.shapes()

@@ -1,37 +1,88 @@
-//! One command per chore: `cargo xtask test`, `cargo xtask bench NAME [--json]`, `cargo xtask audit-everything`,
-//! `cargo xtask fuzz TARGET`, `cargo xtask storm`.
+//! One command per chore: `cargo xtask --help` lists them.
 
 mod engines;
+mod lint;
 mod peers;
 mod storm;
 mod test;
 
 use anyhow::{Context, Result, bail};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "\
-usage: cargo xtask test                    format, lints, docs, Rust tests, wheel, Python tests
-       cargo xtask bench NAME [--json]     a benchmark of crates/bench; without NAME, the list
-       cargo xtask bench engines [--json]  training on local processes, Ray and Dask
-       cargo xtask bench peers [--data DIR] [--quick] [--only JOB] [--torch]   the race against other libraries
-       cargo xtask audit-everything [--tries N]   neighbours that would break a claim, for all that a plan accepts
-       cargo xtask fuzz TARGET [--minutes M]   damaged inputs for a parser; without TARGET, the list
-       cargo xtask storm [--minutes M]     kills, crowds, full disks and damaged files: is anything lost?";
+/// A chore: its name, what may follow, what it does.
+struct Task {
+    name: &'static str,
+    takes: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<()>,
+}
+
+const TASKS: &[Task] = &[
+    Task {
+        name: "test",
+        takes: "",
+        about: "everything that must hold before a change lands",
+        run: test::run,
+    },
+    Task {
+        name: "lint",
+        takes: "",
+        about: "format, lints, spelling, dependencies: what pre-commit runs",
+        run: lint::run,
+    },
+    Task {
+        name: "package",
+        takes: "",
+        about: "pack every published crate, in order, without the network",
+        run: test::package,
+    },
+    Task {
+        name: "bench",
+        takes: "[NAME] [--json]",
+        about: "a benchmark of experiments/bench, `engines` or `peers`; without NAME, the list",
+        run: bench,
+    },
+    Task {
+        name: "audit-everything",
+        takes: "[--tries N]",
+        about: "neighbours that would break a claim, for all that a plan accepts",
+        run: |rest| program("pairdp-bench", &[&["everything".to_owned()], rest].concat()),
+    },
+    Task {
+        name: "fuzz",
+        takes: "[TARGET] [--minutes M]",
+        about: "damaged inputs for a parser; without TARGET, the list",
+        run: |rest| program("pairdp-fuzz", rest),
+    },
+    Task {
+        name: "storm",
+        takes: "[--minutes M]",
+        about: "kills, crowds, full disks and damaged files: is anything lost?",
+        run: storm::run,
+    },
+    Task {
+        name: "reproduce",
+        takes: "NAME [--quick] [--data DIR] [--out DIR]",
+        about: "the papers' tables, rerun; `list` shows them",
+        run: |rest| program("pairdp-reproduce", rest),
+    },
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let outcome = match arguments.split_first() {
-        Some((first, [])) if first == "test" => test::run(),
-        Some((first, [name, rest @ ..])) if first == "bench" && name == "engines" => engines::run(rest),
-        Some((first, [name, rest @ ..])) if first == "bench" && name == "peers" => peers::run(rest),
-        Some((first, rest)) if first == "bench" => program("pairdp-bench", rest),
-        Some((first, rest)) if first == "audit-everything" => {
-            program("pairdp-bench", &[&["everything".to_owned()], rest].concat())
+    let asked = arguments.split_first().map(|(first, rest)| (first.as_str(), rest));
+    let outcome = match asked {
+        Some(("--help" | "-h" | "help", _)) => {
+            say(&usage());
+            Ok(())
         }
-        Some((first, rest)) if first == "storm" => storm::run(rest),
-        Some((first, rest)) if first == "fuzz" => program("pairdp-fuzz", rest),
-        _ => Err(anyhow::anyhow!("{USAGE}")),
+        Some((name, rest)) => match TASKS.iter().find(|task| task.name == name) {
+            Some(task) => (task.run)(rest),
+            None => Err(anyhow::anyhow!("there is no task `{name}`\n{}", usage())),
+        },
+        None => Err(anyhow::anyhow!("{}", usage())),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -42,6 +93,23 @@ fn main() -> ExitCode {
     }
 }
 
+fn usage() -> String {
+    let mut text = "usage: cargo xtask TASK".to_owned();
+    for Task { name, takes, about, .. } in TASKS {
+        let _ = write!(text, "\n  {:<58} {about}", format!("{name} {takes}"));
+    }
+    text
+}
+
+/// Engines and other libraries need Python; all else is a program of ours.
+fn bench(arguments: &[String]) -> Result<()> {
+    match arguments.split_first() {
+        Some((name, rest)) if name == "engines" => engines::run(rest),
+        Some((name, rest)) if name == "peers" => peers::run(rest),
+        _ => program("pairdp-bench", arguments),
+    }
+}
+
 /// Benchmarks and damaged inputs live in crates of their own, so that their dependencies never reach a user.
 fn program(package: &str, arguments: &[String]) -> Result<()> {
     run(cargo().args(["run", "--quiet", "--release", "--package", package, "--"]).args(arguments))
@@ -49,6 +117,7 @@ fn program(package: &str, arguments: &[String]) -> Result<()> {
 
 /// The cargo that runs us, at the root of the workspace.
 fn cargo() -> Command {
+    #[expect(clippy::disallowed_methods, reason = "cargo says which cargo runs us")]
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
     command

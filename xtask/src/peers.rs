@@ -1,4 +1,5 @@
-//! A race against other libraries: `cargo xtask bench peers [--data DIR] [--quick] [--only JOB] [--splits K] [--torch]`.
+//! A race against other libraries: `cargo xtask bench peers [--data DIR] [--ranges REGIME] [--quick] [--only JOB] [--splits K]
+//! [--torch]`. With ranges, training is on the sets of `bench utility` under `tight`, `documented` or `loose` ones.
 //!
 //! Every peer lives in a Python environment of its own under `target/peers`; one that does not install is reported as such.
 //! Contenders print lines of JSON, which `bench/tables.py` turns into tables of ratios. All run on one thread.
@@ -12,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// An environment and what pip is told to install into it.
-const ENVIRONMENTS: [(&str, &[&str]); 7] = [
+const ENVIRONMENTS: [(&str, &[&str]); 8] = [
     ("pairdp", &["./python"]),
     ("accounting", &["dp-accounting", "prv-accountant"]),
     ("opendp", &["opendp", "numpy"]),
@@ -21,10 +22,11 @@ const ENVIRONMENTS: [(&str, &[&str]); 7] = [
     ("diffprivlib", &["diffprivlib", "scikit-learn<1.8"]),
     ("metric-learn", &["metric-learn", "scikit-learn<1.8"]),
     ("opacus", &["opacus"]),
+    ("interpret", &["interpret-core", "scikit-learn"]),
 ];
 
 /// A job, the environment that it runs in, and how it is called; `ours` is the benchmark program.
-const RUNS: [(&str, &str, &[&str]); 17] = [
+const RUNS: [(&str, &str, &[&str]); 18] = [
     ("accountant", "ours", &["race", "--job", "accountant"]),
     ("accountant", "accounting", &["accountant.py"]),
     ("noise", "ours", &["race", "--job", "noise"]),
@@ -36,6 +38,7 @@ const RUNS: [(&str, &str, &[&str]); 17] = [
     ("training", "pairdp", &["training.py", "ours"]),
     ("training", "diffprivlib", &["training.py", "diffprivlib"]),
     ("training", "opacus", &["training.py", "opacus"]),
+    ("training", "interpret", &["training.py", "dp-ebm"]),
     ("metric", "pairdp", &["metric.py", "ours"]),
     ("metric", "metric-learn", &["metric.py", "metric-learn"]),
     ("speed", "pairdp", &["speed.py", "ours"]),
@@ -63,6 +66,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         write.arg("--out").arg(&splits);
         if let Some(data) = after("--data") {
             write.arg("--data").arg(std::path::absolute(data)?);
+        }
+        if let Some(ranges) = after("--ranges") {
+            write.arg("--ranges").arg(ranges);
         }
         execute(write.stdout(out.try_clone()?))?;
     }

@@ -1,7 +1,7 @@
 //! Everything that must hold before a change lands, on a machine that has Rust, a C compiler and Python 3.11.
 
 use crate::{cargo, root, run as execute, say};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -13,6 +13,7 @@ const STAGES: &[Stage] = &[
     ("format", format),
     ("lints", lints),
     ("documentation", documentation),
+    ("packages", packages),
     ("Rust tests", rust_tests),
     ("Rust doc-tests", doc_tests),
     ("a small storm", storm),
@@ -21,7 +22,8 @@ const STAGES: &[Stage] = &[
 ];
 
 /// Runs every stage in order; the first that fails ends the run.
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    nothing_more(arguments)?;
     let mut summary = Vec::new();
     for (name, stage) in STAGES {
         say(&format!("==> {name}"));
@@ -36,17 +38,42 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-fn format() -> Result<()> {
+/// Refuses what a chore does not take.
+pub(crate) fn nothing_more(arguments: &[String]) -> Result<()> {
+    match arguments.first() {
+        Some(first) => bail!("`{first}` is not understood: this task takes nothing more"),
+        None => Ok(()),
+    }
+}
+
+/// Packs every published crate.
+pub(crate) fn package(arguments: &[String]) -> Result<()> {
+    nothing_more(arguments)?;
+    packages()
+}
+
+pub(crate) fn format() -> Result<()> {
     execute(cargo().args(["fmt", "--all", "--check"]))
 }
 
-fn lints() -> Result<()> {
+pub(crate) fn lints() -> Result<()> {
     execute(cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
 fn documentation() -> Result<()> {
     let arguments = ["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"];
     execute(cargo().args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Every published crate can be packed, in order, without the network. What is not published is named: a new crate is published
+/// unless somebody says otherwise.
+fn packages() -> Result<()> {
+    let mut command = cargo();
+    command.args(["package", "--quiet", "--workspace", "--no-verify", "--offline", "--allow-dirty"]);
+    for package in ["xtask", "pairdp-py", "pairdp-bench", "pairdp-fuzz", "pairdp-reproduce"] {
+        command.args(["--exclude", package]);
+    }
+    execute(&mut command)
 }
 
 fn rust_tests() -> Result<()> {
@@ -101,6 +128,7 @@ fn environment() -> PathBuf {
     root().join("target/python-test-env")
 }
 
+#[expect(clippy::disallowed_methods, reason = "which Python tests run on")]
 pub(crate) fn system_python() -> std::ffi::OsString {
     std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into())
 }

@@ -60,7 +60,7 @@ pub use event::{Adjacency, Event, Release, Sampling};
 pub use hidden_state::{LastIterate, Output};
 pub use payer::{Payer, Price, Unbooked};
 
-use pairdp_units::{Budget, Hint, shown};
+use pairdp_units::{Budget, FrontEnd, Hint, shown};
 
 /// An accounting question without a certified answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -96,7 +96,7 @@ impl Hint for AccountantError {
         "accounting"
     }
 
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, _: FrontEnd) -> Option<String> {
         match self {
             Self::PureGaussian => Some("set a small δ, for example 1e-6".into()),
             Self::Ratio(_) | Self::Invalid { .. } => None,

@@ -1,6 +1,6 @@
 //! What a mechanism would answer without noise, computed by the auditor from tables of his own.
 
-use crate::neighbours::Neighbours;
+use crate::table_pair::TablePair;
 use crate::{AuditError, Table};
 use pairdp_learn::baseline::phase_result;
 use pairdp_learn::{Mechanism, Plan};
@@ -32,7 +32,7 @@ impl Facts {
     pub(crate) fn know(&self, table: &Table) -> Result<Known, AuditError> {
         let records = table.records(self.problem.feature_bound())?;
         let mut parts = Vec::new();
-        if let Mechanism::Output(output) = &self.mechanism
+        if let Mechanism::Results(output) = &self.mechanism
             && output.phases().len() > 1
         {
             let mut before = 0;
@@ -48,9 +48,9 @@ impl Facts {
     pub(crate) fn scale(&self, t: usize, at: &[f64]) -> Result<f64, AuditError> {
         Ok(match &self.mechanism {
             Mechanism::Gradients(gradients) => gradients.release_at(Problem::norm(at))?.sigma,
-            Mechanism::Sampled(sampled) => sampled.sigma() / self.plan.expected_pairs().unwrap_or(1.0),
-            Mechanism::Online(online) => online.sigma(),
-            Mechanism::Output(output) => output.phases()[t].sigma,
+            Mechanism::Samples(sampled) => sampled.sigma() / self.plan.expected_pairs().unwrap_or(1.0),
+            Mechanism::Arrivals(online) => online.sigma(),
+            Mechanism::Results(output) => output.phases()[t].sigma,
             Mechanism::Moments(moments) => moments.sigma(),
         })
     }
@@ -58,7 +58,7 @@ impl Facts {
     /// How many releases there are.
     pub(crate) fn releases(&self) -> usize {
         match &self.mechanism {
-            Mechanism::Output(output) => output.phases().len(),
+            Mechanism::Results(output) => output.phases().len(),
             _ => self.plan.steps() as usize,
         }
     }
@@ -67,13 +67,13 @@ impl Facts {
     pub(crate) fn answer(&self, known: &Known, t: usize, at: &[f64]) -> Vec<f64> {
         match &self.mechanism {
             Mechanism::Gradients(_) => kernel::gradient(self.problem, &known.records, at, Par::Sequential),
-            Mechanism::Sampled(_) => {
+            Mechanism::Samples(_) => {
                 let both = if self.takes_either_order() { 2.0 } else { 1.0 };
                 let mut mean = kernel::gradient(self.problem, &known.records, at, Par::Sequential);
                 mean.iter_mut().for_each(|value| *value *= both);
                 mean
             }
-            Mechanism::Online(_) => {
+            Mechanism::Arrivals(_) => {
                 let (before, rest) = self.order.split_at(t + 1);
                 let mut sum = vec![0.0; at.len()];
                 for &other in before {
@@ -83,7 +83,7 @@ impl Facts {
                 sum.iter_mut().for_each(|value| *value /= before.len() as f64);
                 sum
             }
-            Mechanism::Output(output) => {
+            Mechanism::Results(output) => {
                 let part = known.parts.get(t).unwrap_or(&known.records);
                 phase_result(self.problem, self.plan, &output.phases()[t], part, at)
             }
@@ -118,7 +118,7 @@ impl Facts {
 
     /// How far apart the two tables are in all releases together, in units of the noise, along the path that the first table's
     /// answers take without noise.
-    pub(crate) fn separation(&self, neighbours: &Neighbours) -> Result<f64, AuditError> {
+    pub(crate) fn separation(&self, neighbours: &TablePair) -> Result<f64, AuditError> {
         let (first, second) = (self.know(&neighbours.first)?, self.know(&neighbours.second)?);
         let mut at = vec![0.0; self.problem.parameters(neighbours.first.columns)];
         let mut sum = 0.0;
@@ -127,7 +127,7 @@ impl Facts {
             let scale = self.scale(t, &at)?;
             sum += a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>() / (scale * scale);
             match &self.mechanism {
-                Mechanism::Output(_) => at = a,
+                Mechanism::Results(_) => at = a,
                 Mechanism::Moments(_) => {}
                 _ => {
                     for (value, slope) in at.iter_mut().zip(&a) {

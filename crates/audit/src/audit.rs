@@ -3,8 +3,8 @@
 use crate::answers::Facts;
 use crate::family::best_accuracy;
 use crate::likelihood::Likelihood;
-use crate::neighbours::{Neighbours, extremes, typical};
 use crate::report::{Numbers, Report, report};
+use crate::table_pair::{TablePair, extremes, typical};
 use crate::{AuditError, Family, Run, Table};
 use pairdp_learn::{Checkpointer, Curator, Exchange, Mechanism, Plan, run};
 use pairdp_noise::Source;
@@ -39,7 +39,7 @@ pub struct Audit {
     claim: Budget,
     problem: Problem,
     mechanism: Mechanism,
-    neighbours: Neighbours,
+    neighbours: TablePair,
     view: View,
     likelihood: Likelihood,
     family: Family,
@@ -85,7 +85,7 @@ impl Audit {
         plan: Plan,
         mechanism: Mechanism,
         claim: Budget,
-        neighbours: Neighbours,
+        neighbours: TablePair,
         view: View,
         best_accuracy: Option<f64>,
     ) -> Result<Self, AuditError> {
@@ -108,7 +108,7 @@ impl Audit {
     }
 
     /// The tables.
-    pub fn neighbours(&self) -> &Neighbours {
+    pub fn neighbours(&self) -> &TablePair {
         &self.neighbours
     }
 
@@ -160,7 +160,7 @@ impl Audit {
 }
 
 /// The extreme tables that a mechanism separates best: first the records, then the place where they differ.
-fn worst(facts: &Facts, n: usize, columns: usize) -> Result<Neighbours, AuditError> {
+fn worst(facts: &Facts, n: usize, columns: usize) -> Result<TablePair, AuditError> {
     let mut best: Option<(f64, usize)> = None;
     let consider = |best: &mut Option<(f64, usize)>, key: usize, found: f64| {
         if best.is_none_or(|(most, _)| found > most) {

@@ -3,7 +3,7 @@ use pairdp_learn::LearnError;
 use pairdp_noise::NoiseError;
 use pairdp_pairwise::{ProblemError, RecordsError};
 use pairdp_stability::StabilityError;
-use pairdp_units::{Hint, UnitError, shown};
+use pairdp_units::{FrontEnd, Hint, UnitError, shown};
 
 /// An audit that cannot be done as asked.
 #[derive(Debug, thiserror::Error)]
@@ -60,11 +60,11 @@ pub enum AuditError {
 }
 
 impl Hint for AuditError {
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, to: FrontEnd) -> Option<String> {
         match self {
-            Self::Learn(error) => error.hint(),
-            Self::Accountant(error) => error.hint(),
-            Self::Problem(error) => error.hint(),
+            Self::Learn(error) => error.hint(to),
+            Self::Accountant(error) => error.hint(to),
+            Self::Problem(error) => error.hint(to),
             Self::OtherState => {
                 Some("name another file, or repeat the settings that it was made with".into())
             }

@@ -27,7 +27,7 @@ use mixture::{COARSE, FINE, Mixture};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::Stage;
 use pairdp_data::Encoding;
-use pairdp_learn::{Curator, Law, LearnError, Mechanism};
+use pairdp_learn::{Curator, LearnError, Mechanism, NoiseKind};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{Block, KnotSums, Layout};
@@ -129,7 +129,7 @@ fn attack_with(case: &Case, noise: f64, tries: u32, seed: u64) -> Result<Option<
 
 /// How far apart the weights of knots can be, really: those of two records at opposite ends of every column, with other labels, or
 /// of one that is there and not there; squared, or for Laplace noise as it is, over the scale of the noise.
-fn knots_apart(stage: Stage, attack: &Attack, law: Law) -> f64 {
+fn knots_apart(stage: Stage, attack: &Attack, law: NoiseKind) -> f64 {
     let Stage::Knots { numbers, counts_records, noise, .. } = stage;
     let layout = Layout::new((0..numbers).map(|at| Block::Number { at }).collect());
     let sums = |value: f64, targets: &[f64]| {
@@ -140,8 +140,8 @@ fn knots_apart(stage: Stage, attack: &Attack, law: Law) -> f64 {
     let other = if attack.replaces() { sums(1.0, &[-1.0]) } else { sums(1.0, &[]) };
     let differences = sums(-1.0, &[1.0]).into_iter().zip(other).map(|(a, b)| (a - b).abs());
     match law {
-        Law::Laplace => differences.sum::<f64>() / noise.sigma,
-        Law::Gaussian | Law::Euclidean => {
+        NoiseKind::Laplace => differences.sum::<f64>() / noise.sigma,
+        NoiseKind::Gaussian | NoiseKind::Euclidean => {
             differences.map(|v| v * v).sum::<f64>() / (noise.sigma * noise.sigma)
         }
     }
@@ -160,7 +160,7 @@ impl Target {
     /// How much of the claim two tables use up.
     fn reached(&self, attack: &Attack, grid: f64) -> Result<f64, AuditError> {
         Ok(match self.facts.mechanism {
-            Mechanism::Sampled(_) => {
+            Mechanism::Samples(_) => {
                 let direction = self.direction(attack)?;
                 let (first, second) =
                     (self.mixture(attack, 0, &direction)?, self.mixture(attack, 1, &direction)?);
@@ -176,24 +176,24 @@ impl Target {
         let law = plan.law();
         let counts = mechanism.stages().first().map_or(0.0, |stage| knots_apart(*stage, attack, law));
         let squared = match mechanism {
-            Mechanism::Sampled(_) => return Err(AuditError::Learn(LearnError::WrongQuery("samples"))),
+            Mechanism::Samples(_) => return Err(AuditError::Learn(LearnError::WrongQuery("samples"))),
             Mechanism::Gradients(gradients) => {
                 let release = gradients.release_at(Problem::norm(&attack.at))?;
                 let one = self.released_apart(attack, |curator| curator.noisy_gradient(&attack.at))?
                     / release.sigma;
-                if law != Law::Gaussian {
+                if law != NoiseKind::Gaussian {
                     return Ok((counts + f64::from(gradients.steps()) * one) / self.claim.epsilon.get());
                 }
                 f64::from(gradients.steps()) * one * one
             }
             Mechanism::Moments(moments) => {
                 let one = self.released_apart(attack, Curator::noisy_moments)? / moments.sigma();
-                if law != Law::Gaussian {
+                if law != NoiseKind::Gaussian {
                     return Ok((counts + one) / self.claim.epsilon.get());
                 }
                 one * one
             }
-            Mechanism::Online(online) => {
+            Mechanism::Arrivals(online) => {
                 let mut curators = self.curators(attack)?;
                 let mut sum = 0.0;
                 for _ in 0..online.steps() {
@@ -204,7 +204,7 @@ impl Target {
                 }
                 sum
             }
-            Mechanism::Output(output) => {
+            Mechanism::Results(output) => {
                 let (first, second) =
                     (self.facts.know(&attack.table(0))?, self.facts.know(&attack.table(1))?);
                 // A descent without a bound starts at 0.
@@ -220,7 +220,7 @@ impl Target {
                     let one = self.distance(&a, &b) / phase.sigma;
                     sum += one * one;
                 }
-                if law != Law::Gaussian {
+                if law != NoiseKind::Gaussian {
                     return Ok(sum.sqrt() / self.claim.epsilon.get());
                 }
                 sum
@@ -237,9 +237,11 @@ impl Target {
     /// The δ at the claimed ε that a share of the claim amounts to.
     fn delta(&self, reached: f64) -> Result<f64, AuditError> {
         Ok(match (&self.facts.mechanism, self.facts.plan.law()) {
-            (Mechanism::Sampled(_), _) => reached * self.claim.delta.get(),
-            (_, Law::Gaussian) => gaussian_delta(self.claim.epsilon.get(), reached * self.claimed_ratio()?)
-                .map_err(LearnError::from)?,
+            (Mechanism::Samples(_), _) => reached * self.claim.delta.get(),
+            (_, NoiseKind::Gaussian) => {
+                gaussian_delta(self.claim.epsilon.get(), reached * self.claimed_ratio()?)
+                    .map_err(LearnError::from)?
+            }
             _ if reached <= 1.0 + ROUNDING => 0.0,
             // Two outcomes whose chances differ by e^ε′ for ε′ above ε.
             _ => {
@@ -271,7 +273,7 @@ impl Target {
     /// In the norm that the noise is for: a symmetric matrix is released as its upper half, with √2 off the diagonal.
     fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
         let differences = a.iter().zip(b).map(|(a, b)| a - b);
-        if self.facts.plan.law() != Law::Laplace {
+        if self.facts.plan.law() != NoiseKind::Laplace {
             return differences.map(|value| value * value).sum::<f64>().sqrt();
         }
         let d = a.len().isqrt();

@@ -1,9 +1,9 @@
 //! Stability on average, and the gap between the risk on a table and on new records, in the settings of two papers.
 
 use crate::AuditError;
-use crate::neighbours::Table;
+use crate::table_pair::Table;
 use pairdp_learn::baseline::{Baseline, descend};
-use pairdp_learn::{Average, Order, Plan, PlanKind, Shuffle};
+use pairdp_learn::{Algorithm, Average, Order, Plan, Shuffle};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm};
@@ -110,7 +110,7 @@ fn measure(
             let table = draw(&mut source, n);
             let records = table.records(1.0)?;
             let result = |table: &Table, steps: u32| -> Result<Vec<f64>, AuditError> {
-                let plan = Plan::new(PlanKind::NoisyGd, steps, rate, Average::Last)?;
+                let plan = Plan::new(Algorithm::NoisyGd, steps, rate, Average::Last)?;
                 Ok(descend(baseline(seed), problem, plan, &table.records(1.0)?)?)
             };
             let here = result(&table, steps)?;

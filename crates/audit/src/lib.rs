@@ -4,14 +4,13 @@
 //! tables, by the very code that trains models, and bounds ε from below by how well the best attacker tells them apart. A bound above
 //! the claim means that a proof, a constant or the code is wrong.
 //!
-//! - [`neighbours`]: tables for which the sensitivities are attained;
+//! - [`table_pair`]: tables for which the sensitivities are attained;
 //! - [`Audit`], [`Runs`], [`report()`]: many runs, two tables;
 //! - [`one_run`]: one run, many canaries;
 //! - [`confidence`]: exact intervals for counts;
 //! - [`Family`]: from accuracy to ε, with the assumption named;
 //! - [`stability`], [`gap`]: coupled descents beside their bounds, and what that says about new records;
 //! - [`influence`]: leaving one record out, predicted and refitted, for the custodian alone;
-//! - [`plot`]: curves on logarithmic axes.
 //!
 //! Audits and measurements work on tables that the auditor made up. They see releases, never the records of a curator.
 
@@ -25,17 +24,16 @@ pub mod gap;
 pub mod influence;
 mod likelihood;
 mod linear;
-pub mod neighbours;
 pub mod one_run;
-pub mod plot;
 mod report;
 mod runs;
 pub mod stability;
 pub mod suite;
+pub mod table_pair;
 
 pub use audit::{Audit, Pair, View};
 pub use error::AuditError;
 pub use family::{Family, best_accuracy};
-pub use neighbours::{Neighbours, Table};
 pub use report::{Bound, FALSE_ALARM, Numbers, Report, Verdict, report};
 pub use runs::{Run, Runs};
+pub use table_pair::{Table, TablePair};

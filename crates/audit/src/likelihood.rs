@@ -10,8 +10,8 @@
 
 use crate::AuditError;
 use crate::answers::{Facts, Known};
-use crate::neighbours::Neighbours;
-use pairdp_learn::{Exchange, Law, Mechanism};
+use crate::table_pair::TablePair;
+use pairdp_learn::{Exchange, Mechanism, NoiseKind};
 use pairdp_pairwise::Objective;
 use pairdp_units::directed::{larger, smaller};
 
@@ -29,7 +29,7 @@ pub(crate) struct Likelihood {
 }
 
 impl Likelihood {
-    pub(crate) fn new(facts: Facts, neighbours: &Neighbours) -> Result<Self, AuditError> {
+    pub(crate) fn new(facts: Facts, neighbours: &TablePair) -> Result<Self, AuditError> {
         let (first, second) = (facts.know(&neighbours.first)?, facts.know(&neighbours.second)?);
         let (replaced, uniform) = (neighbours.replaced, neighbours.uniform);
         Ok(Self { facts, first, second, replaced, uniform, n: neighbours.first.targets.len() })
@@ -44,7 +44,7 @@ impl Likelihood {
             let scale = self.facts.scale(t, at)?;
             let (a, b) = (self.facts.answer(&self.first, t, at), self.facts.answer(&self.second, t, at));
             let ratio = match &self.facts.mechanism {
-                Mechanism::Sampled(_) if self.uniform => self.of_mixtures(answer, at, scale),
+                Mechanism::Samples(_) if self.uniform => self.of_mixtures(answer, at, scale),
                 _ => self.of_answers(answer, &a, &b, scale),
             };
             numbers[0] += ratio;
@@ -68,9 +68,9 @@ impl Likelihood {
 
     fn of_answers(&self, y: &[f64], a: &[f64], b: &[f64], scale: f64) -> f64 {
         match self.facts.plan.law() {
-            Law::Gaussian => log_normal(y, a, scale) - log_normal(y, b, scale),
-            Law::Euclidean => (square_distance(y, b).sqrt() - square_distance(y, a).sqrt()) / scale,
-            Law::Laplace => {
+            NoiseKind::Gaussian => log_normal(y, a, scale) - log_normal(y, b, scale),
+            NoiseKind::Euclidean => (square_distance(y, b).sqrt() - square_distance(y, a).sqrt()) / scale,
+            NoiseKind::Laplace => {
                 let columns = match self.facts.problem.objective() {
                     // Entries off the diagonal are released once, times √2, and stand in the matrix twice.
                     Objective::Metric { .. } if !matches!(self.facts.mechanism, Mechanism::Moments(_)) => {

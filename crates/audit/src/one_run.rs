@@ -18,8 +18,8 @@
 
 use crate::AuditError;
 use crate::confidence::upper_tail;
-use crate::neighbours::Table;
 use crate::report::{FALSE_ALARM, Verdict, check_confidence};
+use crate::table_pair::Table;
 use pairdp_learn::{Checkpointer, Curator, Exchange, Mechanism, Plan, run};
 use pairdp_noise::Source;
 use pairdp_pairwise::{Objective, Problem};
@@ -156,9 +156,9 @@ fn scores(
         for (i, score) in scores.iter_mut().enumerate() {
             *score += match mechanism {
                 Mechanism::Gradients(m) => -answer[i] / m.release_at(Problem::norm(at))?.sigma.powi(2),
-                Mechanism::Sampled(_) => -answer[i],
+                Mechanism::Samples(_) => -answer[i],
                 // A record moves its own step by 1 and later ones by the inverse of how many came before.
-                Mechanism::Online(_) => {
+                Mechanism::Arrivals(_) => {
                     let (step, own) = (t + 1, place[n - canaries + i]);
                     let weight = match step.cmp(&own) {
                         Ordering::Less => 0.0,
@@ -167,7 +167,7 @@ fn scores(
                     };
                     -weight * answer[i]
                 }
-                Mechanism::Output(m) => (answer[i] - at[i]) / m.phases()[t].sigma.powi(2),
+                Mechanism::Results(m) => (answer[i] - at[i]) / m.phases()[t].sigma.powi(2),
                 Mechanism::Moments(m) => 0.5 * answer[i] + m.weights().mean * answer[canaries + i],
             };
         }

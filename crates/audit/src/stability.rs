@@ -8,9 +8,9 @@
 //! A third loss is the construction of [`pairdp_stability::lower_bound`], on which descents are as unstable as theory says they can be.
 
 use crate::AuditError;
-use crate::neighbours::{Neighbours, extremes, typical};
+use crate::table_pair::{TablePair, extremes, typical};
 use pairdp_learn::baseline::{Baseline, descend};
-use pairdp_learn::{Average, Order, Plan, PlanKind, Shuffle};
+use pairdp_learn::{Algorithm, Average, Order, Plan, Shuffle};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, PointLoss, Problem, RankingForm, Regularity};
 use pairdp_stability::bounds::Setting;
 use pairdp_stability::bounds::stability::{
@@ -157,7 +157,7 @@ impl Descent {
             return Ok((self.construction(order)?, bound));
         }
         let problem = self.problem()?;
-        let plan = Plan::new(PlanKind::NoisyGd, self.steps, self.step_size, Average::Last)?;
+        let plan = Plan::new(Algorithm::NoisyGd, self.steps, self.step_size, Average::Last)?;
         let baseline = match self.method {
             Method::Gd | Method::PairGd => Baseline::Gd,
             Method::PairHistory => Baseline::SgdHistory(order),
@@ -198,7 +198,7 @@ impl Descent {
 
     /// Extreme tables that differ in the first record, and a table of no special shape. Which record it is must not follow the
     /// indices, or bounds in expectation would not be about it.
-    fn neighbours(&self, problem: Problem) -> Vec<Neighbours> {
+    fn neighbours(&self, problem: Problem) -> Vec<TablePair> {
         let mut all = extremes(problem, self.records, 2, 0);
         all.push(typical(problem, self.records, 2));
         all

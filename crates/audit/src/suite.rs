@@ -1,6 +1,6 @@
 //! One audit of every private algorithm, with public choices for which its bounds are nearly attained.
 
-use pairdp_learn::{Law, LossKind, PlanKind, Settings, Task};
+use pairdp_learn::{Algorithm, LossKind, NoiseKind, Settings, Task};
 
 /// Records of each table.
 pub const RECORDS: usize = 50;
@@ -22,43 +22,43 @@ pub struct Case {
 /// constants elsewhere is not lost here, so that a claim that is too low by little would show.
 pub fn suite() -> Vec<Case> {
     let mut cases: Vec<Case> =
-        PlanKind::ALL.into_iter().map(|algorithm| case("", Task::Ranking, algorithm)).collect();
+        Algorithm::ALL.into_iter().map(|algorithm| case("", Task::Ranking, algorithm)).collect();
     // With a hinge a pair's gradient can be replaced by its opposite, which is what this sampling's noise covers.
-    let mut poisson = case("poisson-pairs", Task::Metric, PlanKind::NoisySgd);
+    let mut poisson = case("poisson-pairs", Task::Metric, Algorithm::NoisySgd);
     poisson.settings.expected_pairs = Some(8.0);
     poisson.settings.loss = Some(LossKind::Hinge);
     cases.push(poisson);
-    for (note, law) in [("laplace", Law::Laplace), ("knorm", Law::Euclidean)] {
-        let mut other = case(note, Task::Ranking, PlanKind::NoisyGd);
+    for (note, law) in [("laplace", NoiseKind::Laplace), ("euclidean", NoiseKind::Euclidean)] {
+        let mut other = case(note, Task::Ranking, Algorithm::NoisyGd);
         other.settings.mechanism = Some(law);
         other.settings.steps = Some(1);
         cases.push(other);
     }
-    let mut hinge = case("hinge", Task::Ranking, PlanKind::OutputSgd);
+    let mut hinge = case("hinge", Task::Ranking, Algorithm::OutputSgd);
     hinge.settings.loss = Some(LossKind::Hinge);
     cases.push(hinge);
     for (task, algorithm) in [
-        (Task::Metric, PlanKind::NoisyGd),
-        (Task::Metric, PlanKind::OutputGd),
-        (Task::Classification, PlanKind::NoisyGd),
-        (Task::Classification, PlanKind::NoisySgd),
-        (Task::Classification, PlanKind::OutputSgd),
-        (Task::Regression, PlanKind::NoisyGd),
+        (Task::Metric, Algorithm::NoisyGd),
+        (Task::Metric, Algorithm::OutputGd),
+        (Task::Classification, Algorithm::NoisyGd),
+        (Task::Classification, Algorithm::NoisySgd),
+        (Task::Classification, Algorithm::OutputSgd),
+        (Task::Regression, Algorithm::NoisyGd),
     ] {
         cases.push(case("", task, algorithm));
     }
     cases
 }
 
-fn case(note: &'static str, task: Task, algorithm: PlanKind) -> Case {
+fn case(note: &'static str, task: Task, algorithm: Algorithm) -> Case {
     let steps = match algorithm {
         _ if algorithm.has_fixed_steps() => None,
-        PlanKind::NoisyGd | PlanKind::OutputGd if task == Task::Ranking => Some(10),
-        PlanKind::NoisyGd | PlanKind::OutputGd => Some(3),
+        Algorithm::NoisyGd | Algorithm::OutputGd if task == Task::Ranking => Some(10),
+        Algorithm::NoisyGd | Algorithm::OutputGd => Some(3),
         _ => Some(50),
     };
     let step_size = match algorithm {
-        PlanKind::NoisyGd | PlanKind::NoisySgd | PlanKind::OutputGd | PlanKind::PhasedGd => 1e-3,
+        Algorithm::NoisyGd | Algorithm::NoisySgd | Algorithm::OutputGd | Algorithm::PhasedGd => 1e-3,
         _ => 1e-4,
     };
     let settings = Settings {
@@ -68,7 +68,7 @@ fn case(note: &'static str, task: Task, algorithm: PlanKind) -> Case {
         radius: Some(0.01),
         steps,
         step_size: Some(step_size),
-        mechanism: Some(Law::Gaussian),
+        mechanism: Some(NoiseKind::Gaussian),
         order_seed: Some(1),
         // Features alone, as in the proofs' equality cases.
         intercept: Some(false),

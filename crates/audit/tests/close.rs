@@ -5,7 +5,7 @@ use pairdp_audit::stability::{Descent, Loss, Method, measure, table_one};
 use pairdp_audit::suite::suite;
 use pairdp_audit::{Audit, AuditError, Pair, Report, Runs, Verdict, View, gap};
 use pairdp_data::Encoding;
-use pairdp_learn::{PlanKind, Settings, Task};
+use pairdp_learn::{Algorithm, Settings, Task};
 use pairdp_noise::Replay;
 use pairdp_units::Budget;
 
@@ -24,7 +24,7 @@ fn runs(audit: &Audit, count: usize) -> Report {
     audit.report(runs.all(), 0.999).unwrap()
 }
 
-fn case(task: Task, algorithm: PlanKind) -> Settings {
+fn case(task: Task, algorithm: Algorithm) -> Settings {
     let fits = |settings: &Settings| settings.task == task && settings.algorithm == Some(algorithm);
     suite().into_iter().map(|case| case.settings).find(fits).unwrap()
 }
@@ -32,9 +32,9 @@ fn case(task: Task, algorithm: PlanKind) -> Settings {
 /// With fresh seeds one of the three would miss 70 % by chance in about one test of forty.
 #[test]
 fn whole_trajectories_show_70_percent_of_the_claim_in_20000_runs() {
-    for algorithm in [PlanKind::NoisyGd, PlanKind::OnlinePair, PlanKind::Moments] {
+    for algorithm in [Algorithm::NoisyGd, Algorithm::OnlinePair, Algorithm::Moments] {
         let mut settings = case(Task::Ranking, algorithm);
-        if algorithm == PlanKind::NoisyGd {
+        if algorithm == Algorithm::NoisyGd {
             settings.steps = Some(4);
         }
         let report = runs(&audit(&settings, Pair::Worst, View::Releases), 20_000);
@@ -46,7 +46,7 @@ fn whole_trajectories_show_70_percent_of_the_claim_in_20000_runs() {
 /// A model says less than all that was released, and a table of no special shape less than the worst one.
 #[test]
 fn models_and_typical_tables_show_less() {
-    let settings = case(Task::Ranking, PlanKind::OutputGd);
+    let settings = case(Task::Ranking, Algorithm::OutputGd);
     let worst = runs(&audit(&settings, Pair::Worst, View::Releases), 6000);
     let model = runs(&audit(&settings, Pair::Worst, View::Model), 6000);
     let typical = runs(&audit(&settings, Pair::Typical, View::Releases), 6000);
@@ -68,12 +68,12 @@ fn every_algorithm_of_the_suite_can_be_audited() {
         assert!(report.attainable.is_some());
         seen.extend(case.settings.algorithm);
     }
-    assert!(PlanKind::ALL.iter().all(|algorithm| seen.contains(algorithm)));
+    assert!(Algorithm::ALL.iter().all(|algorithm| seen.contains(algorithm)));
 }
 
 #[test]
 fn saved_runs_go_on_and_others_are_refused() {
-    let audit = audit(&case(Task::Ranking, PlanKind::Moments), Pair::Worst, View::Releases);
+    let audit = audit(&case(Task::Ranking, Algorithm::Moments), Pair::Worst, View::Releases);
     let run = |first: bool, k: u64| audit.run(first, Replay::from_seed(k));
     let mut whole = Runs::new(audit.about());
     let nothing = |_: &Runs| Ok::<(), AuditError>(());

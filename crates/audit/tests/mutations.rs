@@ -5,14 +5,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_accountant::gaussian;
-use pairdp_audit::neighbours::extremes;
-use pairdp_audit::{Audit, AuditError, Neighbours, Pair, Runs, Verdict, View};
-use pairdp_learn::{Average, Checkpointer, Curator, Exchange, Mechanism, Plan, PlanKind, run};
+use pairdp_audit::table_pair::extremes;
+use pairdp_audit::{Audit, AuditError, Pair, Runs, TablePair, Verdict, View};
+use pairdp_learn::{Algorithm, Average, Checkpointer, Curator, Exchange, Mechanism, Plan, run};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::{
     Domain, Labels, MarginLoss, MetricLoss, Objective, Problem, RankingForm, Records, kernel,
 };
-use pairdp_stability::printed;
+use pairdp_stability::paper_noise;
 use pairdp_units::{Budget, Delta};
 
 const DELTA: f64 = 1e-3;
@@ -27,7 +27,7 @@ fn metric(loss: MetricLoss) -> Problem {
     Problem::new(Objective::Metric { loss }, Domain::Ball { radius: 0.01 }, 1.0).unwrap()
 }
 
-fn plan(algorithm: PlanKind, steps: u32) -> Plan {
+fn plan(algorithm: Algorithm, steps: u32) -> Plan {
     Plan::new(algorithm, steps, 1e-3, Average::Last).unwrap()
 }
 
@@ -47,7 +47,7 @@ fn intact(problem: Problem, plan: Plan, claim: Budget) -> Audit {
 }
 
 /// The audit of a mechanism calibrated to another budget than is claimed.
-fn faulty(problem: Problem, plan: Plan, calibrated: Budget, claim: Budget, neighbours: Neighbours) -> Audit {
+fn faulty(problem: Problem, plan: Plan, calibrated: Budget, claim: Budget, neighbours: TablePair) -> Audit {
     let mechanism = Mechanism::calibrate(problem, plan, N, 1, calibrated).unwrap();
     Audit::new(problem, plan, mechanism, claim, neighbours, View::Releases, None).unwrap()
 }
@@ -74,8 +74,8 @@ fn is_caught(audit: &Audit, runs: usize) -> bool {
 
 #[test]
 fn half_the_noise_is_caught_in_2000_runs() {
-    for algorithm in [PlanKind::NoisyGd, PlanKind::OutputGd, PlanKind::Moments] {
-        let plan = plan(algorithm, if algorithm == PlanKind::Moments { 1 } else { 4 });
+    for algorithm in [Algorithm::NoisyGd, Algorithm::OutputGd, Algorithm::Moments] {
+        let plan = plan(algorithm, if algorithm == Algorithm::Moments { 1 } else { 4 });
         let audit = intact(ranking(1.0), plan, claim());
         assert!(!is_caught(&audit, 2000));
         let halved = faulty(ranking(1.0), plan, spent(claim(), 2.0), claim(), audit.neighbours().clone());
@@ -85,7 +85,7 @@ fn half_the_noise_is_caught_in_2000_runs() {
 
 #[test]
 fn noise_used_twice_is_caught_in_1000_runs() {
-    let (problem, plan) = (ranking(1.0), plan(PlanKind::NoisyGd, 2));
+    let (problem, plan) = (ranking(1.0), plan(Algorithm::NoisyGd, 2));
     let audit = intact(problem, plan, claim());
     let mechanism = Mechanism::calibrate(problem, plan, N, 1, claim()).unwrap();
     let repeat = |first: bool, run: u64| {
@@ -109,7 +109,7 @@ fn noise_used_twice_is_caught_in_1000_runs() {
 
 #[test]
 fn a_forgotten_clip_is_caught_in_300_runs() {
-    let plan = plan(PlanKind::NoisyGd, 4);
+    let plan = plan(Algorithm::NoisyGd, 4);
     let audit = intact(ranking(1.0), plan, claim());
     // Rows up to norm 8 with the noise for norm 1.
     let loud = Mechanism::calibrate(ranking(8.0), plan, N, 1, spent(claim(), 8.0)).unwrap();
@@ -126,8 +126,8 @@ fn a_forgotten_clip_is_caught_in_300_runs() {
 
 #[test]
 fn noise_from_a_fixed_seed_is_caught_in_300_runs() {
-    for algorithm in [PlanKind::NoisyGd, PlanKind::NoisySgd, PlanKind::OnlinePair] {
-        let plan = plan(algorithm, if algorithm == PlanKind::NoisyGd { 4 } else { 19 });
+    for algorithm in [Algorithm::NoisyGd, Algorithm::NoisySgd, Algorithm::OnlinePair] {
+        let plan = plan(algorithm, if algorithm == Algorithm::NoisyGd { 4 } else { 19 });
         let audit = intact(ranking(1.0), plan, claim());
         let seeded = |first: bool, _: u64| audit.run(first, Replay::from_seed(7));
         assert_eq!(verdict(&audit, 300, seeded), Verdict::Violated, "{}", algorithm.name());
@@ -143,9 +143,9 @@ fn normal(source: &mut Replay) -> f64 {
 
 #[test]
 fn samples_that_are_no_secret_are_caught_in_12000_runs() {
-    let (problem, plan) = (ranking(1.0), plan(PlanKind::NoisySgd, 20));
+    let (problem, plan) = (ranking(1.0), plan(Algorithm::NoisySgd, 20));
     let audit = intact(problem, plan, claim());
-    let Mechanism::Sampled(sampled) = Mechanism::calibrate(problem, plan, N, 1, claim()).unwrap() else {
+    let Mechanism::Samples(sampled) = Mechanism::calibrate(problem, plan, N, 1, claim()).unwrap() else {
         unreachable!()
     };
     // The same pairs in every run: the replaced record is in four of them. By chance it would be in two on average, and in four
@@ -180,7 +180,7 @@ fn samples_that_are_no_secret_are_caught_in_12000_runs() {
 fn a_factor_forgotten_in_a_sensitivity_is_caught_in_4000_runs() {
     // Metrics with private labels: a pull can become a push, which doubles the sensitivity for the hinge. Leave it out.
     let problem = metric(MetricLoss::Hinge);
-    let plan = plan(PlanKind::NoisyGd, 1);
+    let plan = plan(Algorithm::NoisyGd, 1);
     let audit = intact(problem, plan, claim());
     assert!(!is_caught(&audit, 4000));
     let forgetful =
@@ -192,8 +192,9 @@ fn a_factor_forgotten_in_a_sensitivity_is_caught_in_4000_runs() {
 fn the_printed_constant_of_xue_is_caught_at_a_large_epsilon_in_12000_runs() {
     let problem = metric(MetricLoss::Hinge);
     let (steps, claim) = (1, Budget::new(5.0, 1e-5).unwrap());
-    let plan = plan(PlanKind::NoisyGd, steps);
-    let sigma = printed::xue_trajectory(problem.constants().gradient_bound, steps as usize, N, &claim).sigma;
+    let plan = plan(Algorithm::NoisyGd, steps);
+    let sigma =
+        paper_noise::xue_trajectory(problem.constants().gradient_bound, steps as usize, N, &claim).sigma;
     let ratio = problem.gradient_sensitivity(0.01, N).unwrap().get() / sigma;
     let really = gaussian::epsilon(Delta::new(1e-5).unwrap(), ratio).unwrap().get();
     assert!(really > 5.5, "{really}");
@@ -205,10 +206,10 @@ fn the_printed_constant_of_xue_is_caught_at_a_large_epsilon_in_12000_runs() {
 /// 20 audits of each of ten algorithms: one of them is accused by chance once in 5000 such tests.
 #[test]
 fn two_hundred_intact_mechanisms_are_not_accused() {
-    for algorithm in PlanKind::ALL {
+    for algorithm in Algorithm::ALL {
         let budget = claim();
         let suggested = Plan::suggested(algorithm, ranking(1.0), N, 1, budget).unwrap();
-        let average = if algorithm == PlanKind::OfflinePair { Average::Last } else { Average::All };
+        let average = if algorithm == Algorithm::OfflinePair { Average::Last } else { Average::All };
         let steps = if algorithm.has_fixed_steps() { suggested.steps() } else { 20 };
         let audit = intact(ranking(1.0), Plan::new(algorithm, steps, 1e-4, average).unwrap(), budget);
         for repetition in 0..20 {
@@ -226,15 +227,15 @@ fn two_hundred_intact_mechanisms_are_not_accused() {
 #[test]
 fn the_worst_neighbours_attain_the_sensitivity() {
     for (problem, algorithm) in [
-        (ranking(1.0), PlanKind::NoisyGd),
-        (ranking(1.0), PlanKind::OnlinePair),
-        (ranking(1.0), PlanKind::Moments),
-        (metric(MetricLoss::Hinge), PlanKind::NoisyGd),
-        (metric(MetricLoss::Logistic), PlanKind::NoisyGd),
+        (ranking(1.0), Algorithm::NoisyGd),
+        (ranking(1.0), Algorithm::OnlinePair),
+        (ranking(1.0), Algorithm::Moments),
+        (metric(MetricLoss::Hinge), Algorithm::NoisyGd),
+        (metric(MetricLoss::Logistic), Algorithm::NoisyGd),
     ] {
         let steps = match algorithm {
-            PlanKind::OnlinePair => 19,
-            PlanKind::Moments => 1,
+            Algorithm::OnlinePair => 19,
+            Algorithm::Moments => 1,
             _ => 4,
         };
         let audit = intact(problem, plan(algorithm, steps), claim());

@@ -6,25 +6,27 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Algorithm {
-    /// Gradient descent over all pairs, noise in every gradient.
+    /// Gradient descent over all pairs, noise in every gradient (Kang et al., Algorithm 1; Xue et al., Algorithm 2).
     NoisyGd,
-    /// Secret uniform pairs (or records), noise in every gradient.
+    /// Secret uniform pairs (or records), noise in every gradient (Wang et al., Algorithms 1 and 2; Bassily et al.,
+    /// Algorithm 2).
     NoisySgd,
-    /// One pass, each record against all before it, noise in every gradient.
+    /// One pass, each record against all before it, noise in every gradient (after Huai et al.).
     OnlinePair,
-    /// Gradient descent over all pairs, noise on its result.
+    /// Gradient descent over all pairs without noise, which is added to its result (Xue et al., Algorithm 1).
     OutputGd,
-    /// Each drawn record against all drawn before it (or alone), noise on the result.
+    /// Each drawn record against all drawn before it (or alone, for pointwise losses), noise on the result (Yang et al.,
+    /// Algorithm 2).
     OutputSgd,
-    /// Gradient descent over disjoint parts, half as many records each, noise on each result.
+    /// Gradient descent over disjoint parts, half as many records each, noise on each result (Xue et al., Algorithm 3).
     PhasedGd,
-    /// One pass over disjoint parts, each record against its predecessor, noise on each result.
+    /// One pass over disjoint parts, each record against its predecessor, noise on each result (after Yang et al. 2021b).
     LocalizedSgd,
-    /// One pass, each record against all before it, noise on the result.
+    /// One pass, each record against all before it, noise on the result (after Huai et al.).
     OfflinePair,
     /// Disjoint pairs, a fresh matching every pass, noise on the result.
     MatchingSgd,
-    /// One noisy release of first and second moments.
+    /// One noisy release of first and second moments, solved for the weights.
     Moments,
 }
 
@@ -62,6 +64,29 @@ impl Algorithm {
     /// The algorithm of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
+    }
+
+    /// Whether it has no pointwise counterpart.
+    pub fn needs_pairs(self) -> bool {
+        matches!(self, Self::OnlinePair | Self::OfflinePair | Self::LocalizedSgd | Self::MatchingSgd)
+    }
+
+    /// Whether noise is added to results of descents rather than to gradients.
+    pub fn perturbs_output(self) -> bool {
+        !matches!(self, Self::NoisyGd | Self::NoisySgd | Self::OnlinePair | Self::Moments)
+    }
+
+    /// Whether the number of records decides the number of steps: one pass, or one in each part.
+    pub fn has_fixed_steps(self) -> bool {
+        matches!(
+            self,
+            Self::OnlinePair | Self::OfflinePair | Self::PhasedGd | Self::LocalizedSgd | Self::Moments
+        )
+    }
+
+    /// Whether steps follow a public [`Order`].
+    pub fn has_order(self) -> bool {
+        !matches!(self, Self::NoisyGd | Self::NoisySgd | Self::OutputGd | Self::Moments)
     }
 }
 

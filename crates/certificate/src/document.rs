@@ -3,7 +3,7 @@
 use crate::encoding::{Encoding, Label};
 use crate::problem::{is_zero, within};
 use crate::{Algorithm, Average, Certificate, Noise, Order};
-use pairdp_units::Hint;
+use pairdp_units::{FrontEnd, Hint};
 use serde::{Deserialize, Serialize};
 
 /// What the file of a private model says it is.
@@ -197,9 +197,11 @@ impl Hint for DocumentError {
         "model"
     }
 
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, to: FrontEnd) -> Option<String> {
         Some(match self {
-            Self::Json(_) => "give a file that `pairdp train` wrote".into(),
+            Self::Json(_) => {
+                format!("give a file that {} wrote", to.either("`pairdp train`", "`save` or the command"))
+            }
             Self::Format { .. } => "another version of pairdp may read it".into(),
             Self::Shape { .. } | Self::Encoding(_) | Self::Range { .. } => {
                 "the file was changed after training".into()

@@ -1,7 +1,7 @@
 //! What was minimised, over what, and between whom the guarantee holds.
 
 use crate::DocumentError;
-use pairdp_units::Adjacency;
+use pairdp_units::{Adjacency, Labels, Neighbours};
 use serde::{Deserialize, Serialize};
 
 /// A loss φ of a margin s.
@@ -109,31 +109,6 @@ pub enum Domain {
     },
 }
 
-/// Whether labels count as part of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Labels {
-    /// Replacing a record may change its label.
-    #[default]
-    Private,
-    /// Labels are known to everyone: neighbours differ in features only.
-    Public,
-}
-
-/// Which tables count as neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Neighbours {
-    /// Tables of the same public size that differ in one record.
-    #[default]
-    ReplaceOne,
-    /// Tables of which one has a record more; records after a public cap do not count.
-    AddRemoveOne {
-        /// The cap.
-        most: usize,
-    },
-}
-
 /// A risk, the domain it was minimised over, and the public bounds on records.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -166,11 +141,7 @@ pub(crate) fn is_zero(number: &f64) -> bool {
 impl Problem {
     /// The name of the neighbouring relation, for whom the guarantee is.
     pub fn adjacency(&self) -> Adjacency {
-        match (self.neighbours, self.labels) {
-            (Neighbours::ReplaceOne, Labels::Private) => Adjacency::ReplaceOne,
-            (Neighbours::ReplaceOne, Labels::Public) => Adjacency::ReplaceFeatures,
-            (Neighbours::AddRemoveOne { .. }, _) => Adjacency::AddRemoveOne,
-        }
+        Adjacency::of(self.neighbours, self.labels)
     }
 
     /// Whether the numbers are such as a problem can have: bounds between 1e−30 and 1e30, because every proved bound on rounding

@@ -5,7 +5,7 @@ mod evidence;
 mod tuning;
 
 pub(crate) use budget::{Budget, BudgetCommand, LedgerFile, Recover, Spending};
-pub(crate) use evidence::{Audit, Influence, Reproduce, Stability};
+pub(crate) use evidence::{Audit, Influence, Stability};
 pub(crate) use tuning::Tuning;
 
 use crate::engine::Address;
@@ -78,8 +78,6 @@ pub(crate) enum Command {
     Stability(Stability),
     /// What single records do to a ranker fitted without privacy: for the custodian alone
     Influence(Influence),
-    /// Rerun the tables and figures of the papers, beside what they print
-    Reproduce(Reproduce),
     /// Hold parts of a table and answer questions about them: what `train --engine local:N` starts
     #[command(hide = true)]
     Worker,

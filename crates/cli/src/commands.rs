@@ -12,7 +12,6 @@ pub(crate) mod manual;
 pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod report;
-pub(crate) mod reproduce;
 pub(crate) mod schema;
 pub(crate) mod simulate;
 pub(crate) mod stability;

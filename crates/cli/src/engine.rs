@@ -9,7 +9,7 @@
 
 use crate::failure::Failure;
 use pairdp_learn::parts::{Ask, Part, merge};
-use pairdp_units::Hint;
+use pairdp_units::{FrontEnd, Hint};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -77,7 +77,7 @@ impl Address {
 /// Parts in this process.
 fn here(texts: &[String]) -> Result<Ask, Failure> {
     let parts = texts.iter().map(|text| Part::load(text)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Box::new(move |question| merged(&parts, question).map_err(|error| error.explained())))
+    Ok(Box::new(move |question| merged(&parts, question).map_err(|error| error.explained(FrontEnd::Command))))
 }
 
 fn merged(parts: &[Part], question: &[u8]) -> Result<Vec<u8>, pairdp_learn::LearnError> {
@@ -104,7 +104,9 @@ fn together(mut workers: Vec<Worker>) -> Result<Ask, Failure> {
             let answer = worker.answer(question)?;
             all = Some(match all {
                 None => answer,
-                Some(before) => merge(&before, &answer).map_err(|error| error.explained())?,
+                Some(before) => {
+                    merge(&before, &answer).map_err(|error| error.explained(FrontEnd::Command))?
+                }
             });
         }
         all.ok_or_else(|| "there are no workers".to_owned())
@@ -136,6 +138,10 @@ impl Program {
                 Ok(command)
             }
             Self::Bridge(address) => {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "which Python reaches a cluster says nothing about noise"
+                )]
                 let python = std::env::var_os("PAIRDP_PYTHON").unwrap_or_else(|| "python3".into());
                 let mut command = Command::new(python);
                 command.args(["-m", "pairdp.engines", address]);
@@ -278,7 +284,9 @@ pub(crate) fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Resul
                 parts = loaded;
                 (b'R', Vec::new())
             }),
-            b'Q' => merged(&parts, &body).map(|answer| (b'S', answer)).map_err(|error| error.explained()),
+            b'Q' => merged(&parts, &body)
+                .map(|answer| (b'S', answer))
+                .map_err(|error| error.explained(FrontEnd::Command)),
             _ => Err("not a message for a worker".to_owned()),
         };
         match answer {
@@ -291,7 +299,7 @@ pub(crate) fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Resul
 
 fn load(body: &[u8]) -> Result<Vec<Part>, String> {
     let texts: Vec<String> = serde_json::from_slice(body).map_err(|_| "not a list of parts".to_owned())?;
-    texts.iter().map(|text| Part::load(text).map_err(|error| error.explained())).collect()
+    texts.iter().map(|text| Part::load(text).map_err(|error| error.explained(FrontEnd::Command))).collect()
 }
 
 #[cfg(test)]

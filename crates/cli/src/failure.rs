@@ -1,6 +1,6 @@
 //! Why a command ended early.
 
-use pairdp_units::Hint;
+use pairdp_units::{FrontEnd, Hint};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
@@ -58,7 +58,7 @@ impl Failure {
     /// Says which file an error is about.
     pub(crate) fn about(path: &Path, error: &impl Hint) -> Self {
         let message = format!("{}: {error}", path.display());
-        Self::Refused { code: error.code(), message, hint: error.hint() }
+        Self::Refused { code: error.code(), message, hint: error.hint(FrontEnd::Command) }
     }
 
     pub(crate) fn code(&self) -> ExitCode {
@@ -74,6 +74,6 @@ impl<E: Hint> From<E> for Failure {
         if error.is_failure() {
             return Self::Failed(error.to_string());
         }
-        Self::Refused { code: error.code(), message: error.to_string(), hint: error.hint() }
+        Self::Refused { code: error.code(), message: error.to_string(), hint: error.hint(FrontEnd::Command) }
     }
 }

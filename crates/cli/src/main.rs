@@ -2,9 +2,7 @@
 //!
 //! Exit codes: 0 done, 1 refused (the input or the budget does not allow it), 2 failed (the machine did).
 
-mod access;
 mod args;
-mod booking;
 mod checkpoint;
 mod commands;
 mod delivery;
@@ -13,9 +11,12 @@ mod engine;
 mod failure;
 mod files;
 mod output;
+mod plot;
 mod printer;
 mod progress;
 mod report;
+mod require_public;
+mod reservation;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -62,7 +63,6 @@ fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
         Command::Predict(arguments) => commands::predict::run(arguments, printer),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments, printer),
         Command::Report(arguments) => commands::report::run(arguments, printer),
-        Command::Reproduce(arguments) => commands::reproduce::run(arguments, printer),
         Command::Schema(arguments) => commands::schema::run(arguments, printer),
         Command::Influence(arguments) => commands::influence::run(arguments, printer),
         Command::Stability(arguments) => commands::stability::run(arguments, printer),

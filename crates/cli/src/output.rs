@@ -32,11 +32,9 @@ pub(crate) enum Kind {
     Plot,
     Schema,
     Table,
-    Reruns,
     ManualPage,
     Checkpoint,
     AuditRuns,
-    Cells,
 }
 
 impl Kind {
@@ -51,11 +49,10 @@ impl Kind {
             Self::LedgerExport => "an exported history",
             Self::Plot => "a plot",
             Self::Schema => "a schema",
-            Self::Table | Self::Reruns => "a table",
+            Self::Table => "a table",
             Self::ManualPage => "a manual page",
             Self::Checkpoint => "a checkpoint",
             Self::AuditRuns => "a file of audited runs",
-            Self::Cells => "a file of finished cells",
         }
     }
 
@@ -270,15 +267,6 @@ impl Kept {
         may_replace(path, kind, Force::Never)?;
         Draft::for_place(&place, for_its_owner).map_err(|error| Failure::write(path, &error))?;
         Ok(Self { place, for_its_owner })
-    }
-
-    /// Makes it a file of its own, so that what is added to it appears under no other name that it has.
-    pub(crate) fn unshare(&self) -> io::Result<()> {
-        match std::fs::read(&self.place) {
-            Ok(bytes) => self.save(&bytes),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
-        }
     }
 
     /// Where it is, with links followed.

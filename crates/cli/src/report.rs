@@ -6,8 +6,8 @@
 mod guarantee;
 pub(crate) mod html;
 mod noise;
-mod plot;
 mod quality;
+mod shapes;
 
 pub(crate) use quality::Quality;
 
@@ -68,6 +68,7 @@ pub(crate) fn render(
     if verdict.holds() {
         // Nothing is computed from numbers that contradict each other.
         body += &noise::section(model, quality)?;
+        body += &shapes::section(model).unwrap_or_default();
     }
     body += &section("What was trained", &trained(model));
     body += &section("Columns", &columns(model));

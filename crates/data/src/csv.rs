@@ -3,10 +3,10 @@
 //! Written here rather than taken from a crate, because a table is read once and each cell goes straight into the
 //! matrix: most cells are short numbers, and those are parsed while their end is being looked for.
 
+use crate::cell_encoder::{CellEncoder, Scale};
 use crate::error::CellProblem;
 use crate::lines::{self, LineFault, LineProblem, Lines, Rows};
 use crate::number::scan;
-use crate::rules::{Rules, Scale};
 use crate::source::Source;
 use crate::{DataError, Table};
 use memchr::{memchr, memchr2, memrchr};
@@ -18,7 +18,7 @@ const FIRST_READ: usize = 1 << 16;
 const LONGEST_HEADER: usize = 1 << 24;
 
 /// Reads a table.
-pub(crate) fn read(mut source: Source, rules: &Rules<'_>) -> Result<Table, DataError> {
+pub(crate) fn read(mut source: Source, rules: &CellEncoder<'_>) -> Result<Table, DataError> {
     let header = Header::read(&mut source)?;
     let lines = CsvLines { cells: header.cells(&source, rules)?, rules };
     let (columns, labelled) = (rules.encoding.dimension(), rules.label.is_some());
@@ -26,7 +26,7 @@ pub(crate) fn read(mut source: Source, rules: &Rules<'_>) -> Result<Table, DataE
 }
 
 /// Whether the header has the columns that are to be read; returns its names.
-pub(crate) fn check(mut source: Source, rules: &Rules<'_>) -> Result<Vec<String>, DataError> {
+pub(crate) fn check(mut source: Source, rules: &CellEncoder<'_>) -> Result<Vec<String>, DataError> {
     let header = Header::read(&mut source)?;
     header.cells(&source, rules)?;
     Ok(header.names)
@@ -76,7 +76,7 @@ impl Header {
     }
 
     /// What is done with each column.
-    fn cells(&self, source: &Source, rules: &Rules<'_>) -> Result<Vec<Cell>, DataError> {
+    fn cells(&self, source: &Source, rules: &CellEncoder<'_>) -> Result<Vec<Cell>, DataError> {
         let mut cells = vec![Cell::Skip; self.names.len()];
         let places = self.places();
         for (at, (rule, column)) in rules.features.iter().zip(rules.encoding.columns()).enumerate() {
@@ -140,7 +140,7 @@ enum Cell {
 
 struct CsvLines<'a> {
     cells: Vec<Cell>,
-    rules: &'a Rules<'a>,
+    rules: &'a CellEncoder<'a>,
 }
 
 impl Lines for CsvLines<'_> {

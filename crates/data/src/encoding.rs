@@ -1,6 +1,6 @@
 //! How a row becomes a vector.
 
-use crate::rules::Scale;
+use crate::cell_encoder::Scale;
 use crate::{Kind, Label, Missing, Schema, Table};
 use serde::{Deserialize, Serialize};
 

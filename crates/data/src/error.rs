@@ -1,4 +1,4 @@
-use pairdp_units::Hint;
+use pairdp_units::{FrontEnd, Hint};
 use std::path::{Path, PathBuf};
 
 /// A file that does not have the promised form.
@@ -207,7 +207,7 @@ impl DataError {
     /// that others hold.
     #[must_use]
     pub fn without_row(self) -> Self {
-        let hint = self.way_out();
+        let hint = self.way_out(FrontEnd::Command);
         let somewhere =
             |path, column, what: &str| Self::Somewhere { path, column, what: what.to_owned(), hint };
         match self {
@@ -220,7 +220,7 @@ impl DataError {
         }
     }
 
-    fn way_out(&self) -> &'static str {
+    fn way_out(&self, to: FrontEnd) -> &'static str {
         match self {
             Self::Io { .. } => "check the path",
             Self::Empty { .. } => "the first line must name the columns",
@@ -247,7 +247,10 @@ impl DataError {
                 "move it away, or name the parts by a pattern such as 'parts/*.csv'; what begins with a dot or _ is not looked at"
             }
             Self::TooLarge { .. } => "list fewer columns and categories in the schema, or split the table",
-            Self::Schema { .. } => "see `pairdp train --help` for an example of a schema",
+            Self::Schema { .. } => to.either(
+                "see `pairdp train --help` for an example of a schema",
+                "see docs/data.md for an example of a schema",
+            ),
         }
     }
 
@@ -265,13 +268,14 @@ impl Hint for DataError {
         }
     }
 
-    fn hint(&self) -> Option<String> {
-        Some(self.way_out().into())
+    fn hint(&self, to: FrontEnd) -> Option<String> {
+        Some(self.way_out(to).into())
     }
 }
 
 impl CellProblem {
-    fn hint(self) -> &'static str {
+    /// What the user can do.
+    pub fn hint(self) -> &'static str {
         match self {
             Self::UnknownLabel => {
                 "list every value under [label] in the schema: `positive` and `negative`, or `classes`"

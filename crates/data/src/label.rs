@@ -1,8 +1,8 @@
 //! The label column: what a model learns to tell apart, or to predict.
 
+use crate::cell_encoder::Scale;
 use crate::error::CellProblem;
 use crate::number;
-use crate::rules::Scale;
 use crate::schema::{Kind, Scalar};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;

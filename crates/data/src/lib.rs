@@ -6,6 +6,8 @@
 //!
 //! Errors are about a table's form (file, line, column) and never quote a cell.
 
+mod cell_encoder;
+mod cells;
 mod csv;
 mod encoding;
 mod error;
@@ -17,15 +19,15 @@ mod lines;
 mod number;
 mod pages;
 mod parquet;
-mod rules;
 mod schema;
 pub mod simulate;
 mod source;
 mod table;
 mod thrift;
 
+pub use cells::{BadCell, Cells};
 pub use encoding::{ColumnEncoding, Encoding};
-pub use error::DataError;
+pub use error::{CellProblem, DataError};
 pub use folder::table_files;
 pub use label::{Label, LabelKind};
 pub use schema::{Column, Kind, Missing, Schema, template};

@@ -2,9 +2,9 @@
 //!
 //! There is no header: a schema names columns by their index, and the label by any name.
 
+use crate::cell_encoder::CellEncoder;
 use crate::error::CellProblem;
 use crate::lines::{self, LineFault, LineProblem, Lines, Rows};
-use crate::rules::Rules;
 use crate::source::Source;
 use crate::{DataError, Encoding, Table};
 use memchr::{memchr, memrchr};
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// Reads a table.
-pub(crate) fn read(source: Source, rules: &Rules<'_>) -> Result<Table, DataError> {
+pub(crate) fn read(source: Source, rules: &CellEncoder<'_>) -> Result<Table, DataError> {
     let columns = indices(&source.path, rules.encoding)?;
     let mut absent = vec![0.0; rules.encoding.dimension()];
     for rule in &rules.features {
@@ -39,7 +39,7 @@ pub(crate) fn indices(path: &Path, encoding: &Encoding) -> Result<HashMap<u64, u
 }
 
 struct LibsvmLines<'a> {
-    rules: &'a Rules<'a>,
+    rules: &'a CellEncoder<'a>,
     columns: HashMap<u64, usize>,
     /// A row in which every value is absent.
     absent: Vec<f64>,

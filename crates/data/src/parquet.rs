@@ -4,10 +4,10 @@
 //! memory, a thread; groups are read on every core. What the file says about its own sizes is checked first: see
 //! [`thrift`].
 
+use crate::cell_encoder::{CellEncoder, LabelRule, Rule};
 use crate::error::CellProblem;
 use crate::lines::Rows;
 use crate::pages::{InOrder, Window, check_pages, read_range};
-use crate::rules::{LabelRule, Rule, Rules};
 use crate::source::open_file;
 use crate::{DataError, Table, thrift};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
@@ -32,7 +32,7 @@ const RECORDS_ANYWAY: u64 = 1_000_000;
 const MOST_GROUPS: usize = 500;
 
 /// Reads a table.
-pub(crate) fn read(path: &Path, rules: &Rules<'_>) -> Result<Table, DataError> {
+pub(crate) fn read(path: &Path, rules: &CellEncoder<'_>) -> Result<Table, DataError> {
     let footer = Footer::read(path)?;
     let columns = footer.columns(rules)?;
 
@@ -66,7 +66,7 @@ pub(crate) fn header(path: &Path) -> Result<Vec<String>, DataError> {
 }
 
 /// Whether the file has the columns that are to be read; returns the names of all.
-pub(crate) fn check(path: &Path, rules: &Rules<'_>) -> Result<Vec<String>, DataError> {
+pub(crate) fn check(path: &Path, rules: &CellEncoder<'_>) -> Result<Vec<String>, DataError> {
     let footer = Footer::read(path)?;
     footer.columns(rules)?;
     Ok(footer.names())
@@ -356,7 +356,7 @@ impl Footer {
     }
 
     /// What is read, in the order of the rules.
-    fn columns<'a>(&self, rules: &'a Rules<'a>) -> Result<Vec<Column<'a>>, DataError> {
+    fn columns<'a>(&self, rules: &'a CellEncoder<'a>) -> Result<Vec<Column<'a>>, DataError> {
         // Once for all: there may be a hundred thousand.
         let mut leaves: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, leaf) in self.metadata.file_metadata().schema_descr().columns().iter().enumerate() {

@@ -142,7 +142,20 @@ impl Schema {
     /// # Errors
     /// One line that says what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let raw: RawSchema = toml::from_str(text).map_err(|error| one_line(text, &error))?;
+        Self::of(toml::from_str(text).map_err(|error| one_line(text, &error))?)
+    }
+
+    /// Reads a schema from JSON text of the same shape, as programs write it.
+    ///
+    /// # Errors
+    /// One line that says what is wrong.
+    pub fn parse_json(text: &str) -> Result<Self, String> {
+        let value: serde_json::Result<serde_json::Value> = serde_json::from_str(text);
+        // Not where in a text that nobody wrote.
+        Self::of(value.and_then(serde_json::from_value).map_err(|error| error.to_string())?)
+    }
+
+    fn of(raw: RawSchema) -> Result<Self, String> {
         let columns = raw.columns.into_iter().map(check_column).collect::<Result<Vec<_>, _>>()?;
         Self { ignored: raw.ignore, private: raw.private, ..Self::unchecked(raw.label, columns) }.checked()
     }
@@ -354,6 +367,17 @@ mod tests {
             assert!(message.contains(expected), "{text}\n-> {message}");
             assert_eq!(message.lines().count(), 1);
         }
+    }
+
+    #[test]
+    fn json_of_the_same_shape_is_the_same_schema() {
+        let toml =
+            format!("ignore = ['id']\n{LABEL}[[column]]\nname = 'a'\ncategories = [1, 'x']\nmissing = 1\n");
+        let json = r#"{"ignore": ["id"], "label": {"column": "y", "positive": 1, "negative": 0},
+            "column": [{"name": "a", "categories": [1, "x"], "missing": 1}]}"#;
+        assert_eq!(Schema::parse_json(json), Schema::parse(&toml));
+        let wrong = Schema::parse_json(&json.replace("missing", "mising")).unwrap_err();
+        assert!(wrong.contains("mising") && !wrong.contains("line"), "{wrong}");
     }
 
     #[test]

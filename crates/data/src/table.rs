@@ -1,7 +1,7 @@
 //! Files into vectors and targets.
 
+use crate::cell_encoder::CellEncoder;
 use crate::format::Format;
-use crate::rules::Rules;
 use crate::source::Source;
 use crate::{DataError, Encoding, Label, csv, libsvm, parquet};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ impl Table {
         labels: LabelUse<'_>,
         counter: &Arc<AtomicU64>,
     ) -> Result<Self, DataError> {
-        let rules = Rules::new(encoding, labels);
+        let rules = CellEncoder::new(encoding, labels);
         let open = |packed| Source::counted(path, packed, Arc::clone(counter));
         match Format::of(path)? {
             Format::Csv { packed } => csv::read(open(packed)?, &rules),
@@ -95,7 +95,7 @@ impl Table {
     /// # Errors
     /// [`DataError`] that says which column is not there, or not of a type that can be read.
     pub fn check(path: &Path, encoding: &Encoding, labels: LabelUse<'_>) -> Result<Vec<String>, DataError> {
-        let rules = Rules::new(encoding, labels);
+        let rules = CellEncoder::new(encoding, labels);
         match Format::of(path)? {
             Format::Csv { packed } => csv::check(Source::open(path, packed)?, &rules),
             Format::Libsvm { packed } => {

@@ -1,12 +1,17 @@
 //! Learning without privacy, to compare with. A baseline is a type of its own and never carries a certificate.
 
-pub use crate::algorithm::phase_result;
+pub use crate::release::walk::phase_result;
 
-use crate::algorithm::{Descent, Pace};
 use crate::parts::RowLayout;
-use crate::{Average, BaselineModel, LearnError, Order, Plan, PlanKind, Predictor, Settings};
+use crate::release::Descent;
+use crate::release::walk::Walk;
+use crate::representation::{self, Map};
+use crate::{
+    Algorithm, Average, BaselineModel, LearnError, Order, Plan, Predictor, RepresentationKind, Settings, Task,
+};
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_pairwise::{Objective, Problem, Records};
+use pairdp_units::directed::larger;
 
 /// How to descend without privacy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,47 +37,54 @@ pub fn descend(
     problem.gradient_sensitivity(0.0, records.len())?;
     let (n, steps) = (records.len(), plan.steps() as usize);
     let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
-    let descent = match baseline {
-        Baseline::Gd => Descent::FullBatch,
-        Baseline::Sgd(order) if pointwise => Descent::Records(order.indices(n, steps)),
-        Baseline::Sgd(order) => Descent::Pairs(order.pairs(n, steps)),
+    let walk = match baseline {
+        Baseline::Gd => Walk::FullBatch,
+        Baseline::Sgd(order) if pointwise => Walk::Records(order.indices(n, steps)),
+        Baseline::Sgd(order) => Walk::Pairs(order.pairs(n, steps)),
         Baseline::SgdHistory(_) if pointwise => return Err(LearnError::NoHistory),
-        Baseline::SgdHistory(order) => Descent::History(order.indices(n, steps + 1)),
+        Baseline::SgdHistory(order) => Walk::History(order.indices(n, steps + 1)),
     };
-    let pace = Pace::of(problem, plan);
-    Ok(descent.run(&pace, records, &vec![0.0; problem.parameters(records.columns())]))
+    let descent = Descent::of(problem, plan);
+    Ok(walk.run(&descent, records, &vec![0.0; problem.parameters(records.columns())]))
 }
+
+/// λ of the ridge for ranks, over the number of records: what served best on public sets.
+const TRACE: f64 = 0.1;
 
 /// Descends without privacy: over all pairs until close to a minimum, or once through the table, unless the settings say
 /// otherwise. The model is not private.
+///
+/// As private models do, it learns from ranks, which here are the table's own: it shows what there is to be found, however wide
+/// ranges are. Metrics, and whoever asks for `ranges` or bounds rows, have columns as ranges put them.
 ///
 /// # Errors
 /// [`LearnError`] when settings and table do not fit.
 pub fn fit(
     method: Baseline,
     settings: &Settings,
-    table: Table,
+    mut table: Table,
     encoding: Encoding,
     label: Option<Label>,
 ) -> Result<BaselineModel, LearnError> {
-    const FULL_STEPS: u32 = 300;
-    let settings = &Settings { algorithm: Some(PlanKind::NoisyGd), ..settings.clone() };
-    let problem = settings.problem(table.columns)?;
-    let (feature_bound, constant) = (settings.row_bound(table.columns), settings.constant(table.columns));
-    let rows = table.rows;
-    let longest = Plan::longest_step(problem, rows);
-    let (steps, size, average) = match method {
-        Baseline::Gd => (FULL_STEPS, longest, Average::Last),
-        Baseline::Sgd(_) | Baseline::SgdHistory(_) => {
-            (u32::try_from(rows).unwrap_or(u32::MAX), longest / (rows as f64).sqrt(), Average::SecondHalf)
-        }
-    };
-    let plan = Plan::new(
-        PlanKind::NoisyGd,
-        settings.steps.unwrap_or(steps),
-        settings.step_size.unwrap_or(size),
-        settings.average.unwrap_or(average),
-    )?;
+    let ranges = settings.task == Task::Metric || settings.feature_bound.is_some();
+    let usual = if ranges { RepresentationKind::Ranges } else { RepresentationKind::Ranks };
+    let representation = settings.representation.or(Some(usual));
+    let mut settings = Settings { algorithm: Some(Algorithm::NoisyGd), representation, ..settings.clone() };
+    if settings.by_ranks() && settings.ridge <= 0.0 {
+        // Five functions a column are many for a small table.
+        settings.ridge = TRACE / larger(table.rows as f64, 1.0);
+    }
+    let settings = &settings;
+    let layout = representation::layout(&encoding);
+    let features = if settings.by_ranks() { Map::width_of(&layout) } else { table.columns };
+    let problem = settings.problem(features)?;
+    let (feature_bound, constant) = (settings.row_bound(features), settings.constant(features));
+    let representation =
+        if settings.by_ranks() { Some(representation::exact(&layout, &table)?) } else { None };
+    if let Some(released) = &representation {
+        Map::new(&layout, released).apply_to(&mut table, feature_bound);
+    }
+    let plan = plan(method, settings, problem, table.rows)?;
     let records = RowLayout { problem, feature_bound, constant }.records(table)?;
     let parameters = descend(method, problem, plan, &records)?;
     let task = settings.task;
@@ -83,6 +95,30 @@ pub fn fit(
         feature_bound,
         constant,
         parameters,
-        representation: None,
+        representation,
     }))
+}
+
+/// How far and how fast.
+fn plan(method: Baseline, settings: &Settings, problem: Problem, rows: usize) -> Result<Plan, LearnError> {
+    const FULL_STEPS: u32 = 300;
+    const MOMENTUM: f64 = 0.9;
+    /// A step that momentum bears, in units of the longest without: (1 + β)/(1 − β) of them would be the last stable one.
+    const LONGER: f64 = 9.0;
+    let longest = Plan::longest_step(problem, rows);
+    let left_open = settings.steps.is_none() && settings.step_size.is_none() && settings.by_ranks();
+    let (steps, size, average) = match method {
+        Baseline::Gd if left_open => (FULL_STEPS, LONGER * longest, Average::Last),
+        Baseline::Gd => (FULL_STEPS, longest, Average::Last),
+        Baseline::Sgd(_) | Baseline::SgdHistory(_) => {
+            (u32::try_from(rows).unwrap_or(u32::MAX), longest / (rows as f64).sqrt(), Average::SecondHalf)
+        }
+    };
+    let plan = Plan::new(
+        Algorithm::NoisyGd,
+        settings.steps.unwrap_or(steps),
+        settings.step_size.unwrap_or(size),
+        settings.average.unwrap_or(average),
+    )?;
+    if left_open && method == Baseline::Gd { plan.with_momentum(MOMENTUM) } else { Ok(plan) }
 }

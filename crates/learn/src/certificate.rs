@@ -5,18 +5,17 @@
 
 pub use pairdp_certificate::{Certificate, Claim, GradientRelease, Released};
 
-use crate::mechanism::{Mechanism, Public};
-use crate::{Average, ModelError, Order, PlanKind, Shuffle};
-use pairdp_accountant::event::Sampling;
+use crate::ModelError;
+use crate::release::{Mechanism, PublicFacts};
 use pairdp_certificate as plain;
-use pairdp_pairwise::{
-    Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm, kernel,
-};
+use pairdp_pairwise::Problem;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// The certificate of a mechanism whose releases have been made; `gradients` lists those of [`Mechanism::Gradients`].
 pub(crate) fn describe(mechanism: &Mechanism, gradients: Vec<GradientRelease>) -> Certificate {
     let common = mechanism.common();
-    let Public { problem: learned, plan, records, features, budget } = common.public;
+    let PublicFacts { problem: learned, plan, records, features, budget } = common.public;
     let score_bound = learned.feature_bound() * learned.domain().radius();
     // A ridge is public and cancels between neighbours; only descents whose results are released rest on it.
     let rests_on = if plan.algorithm().perturbs_output() { learned } else { learned.without_ridge() };
@@ -29,152 +28,24 @@ pub(crate) fn describe(mechanism: &Mechanism, gradients: Vec<GradientRelease>) -
         },
         records,
         features,
-        parameters: mechanism.coordinates(),
-        problem: problem(rests_on),
+        parameters: mechanism.family().coordinates(),
+        problem: same(&rests_on),
         score_bound: score_bound.is_finite().then_some(score_bound),
-        algorithm: algorithm(plan.algorithm()),
+        algorithm: same(&plan.algorithm()),
         noise: plan.law().name().into(),
-        lattice_bits: mechanism.lattice_bits(),
+        lattice_bits: mechanism.family().lattice_bits(),
         sampler_delta: common.sampler_delta,
         ranges: None,
         public_ranges: None,
         stages: mechanism.stages(),
-        released: released(mechanism, gradients),
+        released: mechanism.family().released(gradients),
     }
 }
 
-fn released(mechanism: &Mechanism, releases: Vec<GradientRelease>) -> Released {
-    let Public { problem, plan, .. } = mechanism.common().public;
-    let kernel = || kernel::name(problem).to_owned();
-    let order = order(plan.order());
-    match mechanism {
-        Mechanism::Gradients(m) => {
-            Released::Gradients { steps: m.steps(), kernel: kernel(), ratio: m.ratio(), releases }
-        }
-        Mechanism::Sampled(m) => Released::SampledGradients {
-            steps: m.steps(),
-            sampling: sampling(m.sampling()),
-            sensitivity: m.sensitivity(),
-            gradient_error: m.gradient_error(),
-            noise_multiplier: m.noise_multiplier(),
-            sigma: m.sigma(),
-        },
-        Mechanism::Online(m) => Released::Online {
-            steps: m.steps(),
-            order,
-            sensitivity: m.sensitivity(),
-            gradient_error: m.gradient_error(),
-            ratio: m.ratio(),
-            sigma: m.sigma(),
-        },
-        Mechanism::Output(m) => Released::Output {
-            order: plan.algorithm().has_order().then_some(order),
-            average: match plan.average() {
-                Average::Last => plain::Average::Last,
-                Average::SecondHalf => plain::Average::SecondHalf,
-                Average::All => plain::Average::All,
-            },
-            kernel: matches!(plan.algorithm(), PlanKind::OutputGd | PlanKind::PhasedGd).then(kernel),
-            ratio: m.ratio(),
-            phases: m.phases().to_vec(),
-        },
-        Mechanism::Moments(m) => Released::Moments {
-            weights: plain::Weights { mean: m.weights().mean, second: m.weights().second },
-            sensitivity: m.sensitivity(),
-            error: m.error(),
-            ratio: m.ratio(),
-            sigma: m.sigma(),
-        },
-    }
-}
-
-fn algorithm(kind: PlanKind) -> plain::Algorithm {
-    match kind {
-        PlanKind::NoisyGd => plain::Algorithm::NoisyGd,
-        PlanKind::NoisySgd => plain::Algorithm::NoisySgd,
-        PlanKind::OnlinePair => plain::Algorithm::OnlinePair,
-        PlanKind::OutputGd => plain::Algorithm::OutputGd,
-        PlanKind::OutputSgd => plain::Algorithm::OutputSgd,
-        PlanKind::PhasedGd => plain::Algorithm::PhasedGd,
-        PlanKind::LocalizedSgd => plain::Algorithm::LocalizedSgd,
-        PlanKind::OfflinePair => plain::Algorithm::OfflinePair,
-        PlanKind::MatchingSgd => plain::Algorithm::MatchingSgd,
-        PlanKind::Moments => plain::Algorithm::Moments,
-    }
-}
-
-fn order(Order { shuffle, seed }: Order) -> plain::Order {
-    let shuffle = match shuffle {
-        Shuffle::WithReplacement => plain::Shuffle::WithReplacement,
-        Shuffle::FixedPermutation => plain::Shuffle::FixedPermutation,
-        Shuffle::Reshuffled => plain::Shuffle::Reshuffled,
-    };
-    plain::Order { shuffle, seed }
-}
-
-fn sampling(sampling: Sampling) -> plain::Sampling {
-    match sampling {
-        Sampling::FixedSize { batch, records } => plain::Sampling::FixedSize { batch, records },
-        Sampling::OneIndex { records } => plain::Sampling::OneIndex { records },
-        Sampling::PoissonPairs { records, expected_pairs } => {
-            plain::Sampling::PoissonPairs { records, expected_pairs }
-        }
-        Sampling::None | Sampling::PoissonRecords { .. } => {
-            unreachable!("no mechanism samples so")
-        }
-    }
-}
-
-fn problem(problem: Problem) -> plain::Problem {
-    plain::Problem {
-        objective: match problem.objective() {
-            Objective::Ranking { form: RankingForm::Indicator, loss } => {
-                plain::Objective::Ranking { form: plain::RankingForm::Indicator, loss: margin(loss) }
-            }
-            Objective::Ranking { form: RankingForm::Symmetric, loss } => {
-                plain::Objective::Ranking { form: plain::RankingForm::Symmetric, loss: margin(loss) }
-            }
-            Objective::Metric { loss: MetricLoss::Hinge } => {
-                plain::Objective::Metric { loss: plain::MetricLoss::Hinge }
-            }
-            Objective::Metric { loss: MetricLoss::Logistic } => {
-                plain::Objective::Metric { loss: plain::MetricLoss::Logistic }
-            }
-            Objective::Pointwise { loss: PointLoss::Margin(loss) } => {
-                plain::Objective::Pointwise { loss: plain::PointLoss::Margin(margin(loss)) }
-            }
-            Objective::Pointwise { loss: PointLoss::Residual { q, target_bound } } => {
-                plain::Objective::Pointwise { loss: plain::PointLoss::Residual { q, target_bound } }
-            }
-        },
-        domain: match problem.domain() {
-            Domain::Whole => plain::Domain::Whole,
-            Domain::Ball { radius } => plain::Domain::Ball { radius },
-            Domain::PsdBall { radius } => plain::Domain::PsdBall { radius },
-            Domain::PsdDiagonal { radius } => plain::Domain::PsdDiagonal { radius },
-            Domain::PsdNuclear { radius } => plain::Domain::PsdNuclear { radius },
-        },
-        feature_bound: problem.feature_bound(),
-        ridge: problem.ridge(),
-        labels: match problem.labels() {
-            Labels::Private => plain::Labels::Private,
-            Labels::Public => plain::Labels::Public,
-        },
-        neighbours: match problem.neighbours() {
-            Neighbours::ReplaceOne => plain::Neighbours::ReplaceOne,
-            Neighbours::AddRemoveOne { most } => plain::Neighbours::AddRemoveOne { most },
-        },
-    }
-}
-
-fn margin(loss: MarginLoss) -> plain::MarginLoss {
-    match loss {
-        MarginLoss::Hinge => plain::MarginLoss::Hinge,
-        MarginLoss::Logistic => plain::MarginLoss::Logistic,
-        MarginLoss::CappedLogistic => plain::MarginLoss::CappedLogistic,
-        MarginLoss::Squared => plain::MarginLoss::Squared,
-        MarginLoss::QHinge { q } => plain::MarginLoss::QHinge { q },
-    }
+/// The same in the types of a certificate, which have the same names in files. A test holds every value of ours against them.
+pub(crate) fn same<T: DeserializeOwned>(ours: &impl Serialize) -> T {
+    let theirs = serde_json::to_value(ours).and_then(serde_json::from_value);
+    theirs.unwrap_or_else(|error| unreachable!("certificates have no name for this: {error}"))
 }
 
 /// The problem that a certificate speaks of, to calibrate for it again: both have the same names in files.
@@ -183,4 +54,53 @@ fn margin(loss: MarginLoss) -> plain::MarginLoss {
 /// [`ModelError::Json`] for numbers that no problem has.
 pub fn certified_problem(certificate: &Certificate) -> Result<Problem, ModelError> {
     Ok(serde_json::from_value(serde_json::to_value(certificate.problem)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LossKind, Order, Shuffle};
+    use pairdp_pairwise::{
+        Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, RankingForm,
+    };
+
+    /// Every kind of problem and order has the same name in a certificate, and comes back the same.
+    #[test]
+    fn certificates_have_a_name_for_all_that_is_learned() {
+        let margins: Vec<MarginLoss> = LossKind::all().filter_map(|kind| kind.of_margins(1.5)).collect();
+        let rankings = margins.iter().flat_map(|&loss| {
+            [RankingForm::Indicator, RankingForm::Symmetric].map(|form| Objective::Ranking { form, loss })
+        });
+        let points = margins.iter().map(|&loss| PointLoss::Margin(loss));
+        let points = points.chain([PointLoss::Residual { q: 1.1, target_bound: 0.1 }]);
+        let points = points.map(|loss| Objective::Pointwise { loss });
+        let metrics = [MetricLoss::Hinge, MetricLoss::Logistic].map(|loss| Objective::Metric { loss });
+        let radius = 0.1 + 0.2;
+        let domains = [
+            Domain::Whole,
+            Domain::Ball { radius },
+            Domain::PsdBall { radius },
+            Domain::PsdDiagonal { radius },
+            Domain::PsdNuclear { radius },
+        ];
+        let mut seen = 0;
+        for objective in rankings.chain(points).chain(metrics) {
+            for domain in domains {
+                let Ok(problem) = Problem::new(objective, domain, 1.0 / 3.0) else { continue };
+                for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemoveOne { most: 7 }] {
+                    for labels in [Labels::Private, Labels::Public] {
+                        let problem = problem.with_neighbours(neighbours).with_labels(labels);
+                        let written: plain::Problem = same(&problem);
+                        assert_eq!(same::<Problem>(&written), problem);
+                        seen += 1;
+                    }
+                }
+            }
+        }
+        assert!(seen > 100, "{seen}");
+        for shuffle in [Shuffle::WithReplacement, Shuffle::FixedPermutation, Shuffle::Reshuffled] {
+            let order = Order { shuffle, seed: u64::MAX >> 11 };
+            assert_eq!(same::<Order>(&same::<plain::Order>(&order)), order);
+        }
+    }
 }

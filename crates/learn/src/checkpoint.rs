@@ -16,8 +16,8 @@
 //! The store replaces a checkpoint as a whole or not at all, and nobody reads the memory of the process. Whoever decides when
 //! to kill a run must not see what it has not yet stored.
 
-use crate::algorithm::Iterates;
 use crate::certificate::{GradientRelease, describe};
+use crate::release::Iterates;
 use crate::representation::Representation;
 use crate::{Certificate, Curator, LearnError, Mechanism, Plan};
 use pairdp_noise::Source;
@@ -174,7 +174,7 @@ impl<'a> Checkpointer<'a> {
     }
 
     /// Notes who paid for the run: its name in a ledger.
-    pub fn paid_as(&mut self, run: Option<String>) {
+    pub(crate) fn paid_as(&mut self, run: Option<String>) {
         self.run = run;
     }
 
@@ -182,7 +182,7 @@ impl<'a> Checkpointer<'a> {
     ///
     /// # Errors
     /// [`LearnError`] when the checkpoint cannot be read.
-    pub fn paid(&mut self) -> Result<Option<String>, LearnError> {
+    pub(crate) fn paid(&mut self) -> Result<Option<String>, LearnError> {
         Ok(self.load()?.and_then(Saved::run))
     }
 
@@ -221,7 +221,7 @@ impl<'a> Checkpointer<'a> {
     ///
     /// # Errors
     /// [`LearnError`] when the checkpoint cannot be read.
-    pub fn order_seed(&mut self) -> Result<Option<u64>, LearnError> {
+    pub(crate) fn order_seed(&mut self) -> Result<Option<u64>, LearnError> {
         let Some(checkpoint) = self.load()? else { return Ok(None) };
         let (_, plan): (Certificate, Plan) =
             serde_json::from_str(checkpoint.mechanism()).map_err(|_| LearnError::Checkpoint)?;
@@ -299,7 +299,7 @@ impl<'a> Checkpointer<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Average, Mechanism, PlanKind};
+    use crate::{Algorithm, Average, Mechanism};
     use pairdp_noise::Secure;
     use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
     use pairdp_units::Budget;
@@ -309,7 +309,7 @@ mod tests {
         let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
         let problem = Problem::new(objective, Domain::Ball { radius: 3.0 }, 1.0).unwrap();
         let budget = Budget::new(1.0, 1e-6).unwrap();
-        let plan = Plan::new(PlanKind::NoisyGd, 5, 0.1, Average::Last).unwrap();
+        let plan = Plan::new(Algorithm::NoisyGd, 5, 0.1, Average::Last).unwrap();
         let run = |stop: bool| {
             let (features, targets) = (vec![0.1, 0.2, -0.3, 0.4], vec![1.0, -1.0, 1.0, -1.0]);
             let records = Records::with_targets(features, 1, targets, 1.0).unwrap();

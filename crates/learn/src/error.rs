@@ -1,10 +1,10 @@
-use crate::PlanKind;
+use crate::Algorithm;
 use pairdp_accountant::AccountantError;
 use pairdp_data::DataError;
 use pairdp_noise::NoiseError;
 use pairdp_pairwise::{ProblemError, RecordsError};
 use pairdp_stability::StabilityError;
-use pairdp_units::{Budget, Hint, UnitError, shown};
+use pairdp_units::{Budget, FrontEnd, Hint, UnitError, shown};
 
 /// Training that cannot be done as asked. Every variant depends on public facts alone.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +58,7 @@ pub enum LearnError {
     },
     /// An algorithm of pairs for a loss of single records.
     #[error("`{}` learns from pairs, and this loss is of single records", .0.name())]
-    NeedsPairs(PlanKind),
+    NeedsPairs(Algorithm),
     /// A history of single records.
     #[error("`sgd-history` learns from pairs, and this loss is of single records")]
     NoHistory,
@@ -69,7 +69,7 @@ pub enum LearnError {
     #[error("`{}` takes {steps} steps here, no more and no fewer", .algorithm.name())]
     FixedSteps {
         /// Which algorithm.
-        algorithm: PlanKind,
+        algorithm: Algorithm,
         /// Its steps.
         steps: usize,
     },
@@ -198,15 +198,15 @@ impl Hint for LearnError {
         }
     }
 
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, to: FrontEnd) -> Option<String> {
         match self {
-            Self::Unit(error) => error.hint(),
-            Self::Problem(error) => error.hint(),
-            Self::Records(error) => error.hint(),
-            Self::Accountant(error) => error.hint(),
-            Self::Noise(error) => error.hint(),
+            Self::Unit(error) => error.hint(to),
+            Self::Problem(error) => error.hint(to),
+            Self::Records(error) => error.hint(to),
+            Self::Accountant(error) => error.hint(to),
+            Self::Noise(error) => error.hint(to),
             Self::DeltaTooSmall(_) => Some("choose a larger δ or a smaller ε".into()),
-            Self::Stability(error) => error.hint(),
+            Self::Stability(error) => error.hint(to),
             Self::NoProof(_) => Some("use `noisy-gd`, which needs none".into()),
             Self::SecretSize(_) => {
                 Some("use the logistic loss and `noisy-gd` or `moments`, or make the number of records public".into())
@@ -226,20 +226,22 @@ impl Hint for LearnError {
             Self::PathTooLong { .. } => {
                 Some("take fewer steps, or use `output-gd`, which follows none".into())
             }
-            Self::Data(error) => error.hint(),
+            Self::Data(error) => error.hint(to),
             Self::NoParts => Some("name a folder of tables, or a pattern such as 'parts/*.parquet'".into()),
             Self::OnePlace(_) => Some(
                 "use `noisy-gd`, `output-gd`, `phased-gd` or `moments` with the logistic, hinge or squared loss, or train without an engine"
                     .into(),
             ),
             Self::Checkpoint => Some("delete it to start over, which spends the budget again".into()),
-            Self::Memory { .. } => Some(
-                "list fewer columns and categories in the schema; `noisy-gd` needs no square of their number for a ranker, nor does a diagonal metric, `--domain psd-diagonal`"
-                    .into(),
-            ),
+            Self::Memory { .. } => Some(format!(
+                "list fewer columns and categories in the schema; {} needs no square of their number, but for a metric",
+                to.setting("algorithm", "noisy-gd")
+            )),
             Self::TaskLoss { .. } => Some("leave the loss out for the usual one".into()),
-            Self::NotPrinted(_) => Some("`--calibration certified` has noise for it".into()),
-            Self::PrintedRefused { .. } => Some("`--calibration certified` has noise that suffices".into()),
+            Self::NotPrinted(_) => Some(format!("{} has noise for it", to.setting("calibration", "certified"))),
+            Self::PrintedRefused { .. } => {
+                Some(format!("{} has noise that suffices", to.setting("calibration", "certified")))
+            }
             Self::Plan { .. }
             | Self::Store(_)
             | Self::Stopped

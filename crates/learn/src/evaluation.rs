@@ -6,8 +6,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::mechanism::plain_event;
-use crate::{Law, LearnError, Predictor, Task};
+use crate::release::event::plain as plain_event;
+use crate::{LearnError, NoiseKind, Predictor, Task};
 use pairdp_accountant::Price;
 use pairdp_accountant::event::Adjacency;
 use pairdp_data::Table;
@@ -29,7 +29,7 @@ use serde::Serialize;
 pub struct Evaluation {
     shares: Shares,
     records: usize,
-    law: Law,
+    law: NoiseKind,
     ratio: f64,
     sampler_delta: Delta,
     scale: f64,
@@ -83,11 +83,11 @@ impl Evaluation {
             }
         };
         let sensitivity = shares.sensitivity(records)?.get();
-        let law = if budget.delta == Delta::PURE { Law::Laplace } else { Law::Gaussian };
+        let law = if budget.delta == Delta::PURE { NoiseKind::Laplace } else { NoiseKind::Gaussian };
         let count = shares.count();
         let sampler_delta = Delta::new(delta_share(budget.epsilon.get(), law.samples(count)))?;
         let left = match law {
-            Law::Laplace => Ok(Delta::PURE),
+            NoiseKind::Laplace => Ok(Delta::PURE),
             _ => Delta::new(down_by(budget.delta.get() - sampler_delta.get(), 1.0)),
         };
         let delta = left.map_err(|_| LearnError::DeltaTooSmall(budget))?;
@@ -166,7 +166,7 @@ impl Evaluation {
         // Noise that misses once in 20, and once in 40, in units of its scale, rounded up: two shares are both inside if
         // neither misses half as often. Rounding to the lattice adds less than two steps.
         let (once_in_20, once_in_40) = match self.law {
-            Law::Gaussian => (1.96, 2.2415),
+            NoiseKind::Gaussian => (1.96, 2.2415),
             _ => (20_f64.ln(), 40_f64.ln()),
         };
         let reach = |scales: f64| up_by(self.scale * scales + 2.0 * step, 8.0);

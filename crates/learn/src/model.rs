@@ -6,7 +6,7 @@ use crate::{AsPrinted, Certificate, Plan, certified_problem};
 use pairdp_data::{Encoding, Label, LabelKind, Table};
 use pairdp_pairwise::kernel::score;
 use pairdp_pairwise::{Objective, PointLoss, Problem, clip_row, metric_map};
-use pairdp_units::Hint;
+use pairdp_units::{FrontEnd, Hint};
 use serde::{Deserialize, Serialize};
 
 const PRIVATE_FORMAT: &str = "pairdp-model/2";
@@ -126,16 +126,16 @@ impl Predictor {
 
     /// What a row is mapped by before it is scaled down and weighed, as tables; none where rows are as ranges put them.
     ///
-    /// A number x, mapped to [−1, 1] by its range, has the rank F that its `distribution`, on as many equally distant points, gives
-    /// linearly between them. It becomes √3u, √5(3u² − 1)/4, √7(5u³ − 3u)/6 with u = 2F − 1, −½·log(1 − F + floor) and −½·log(F + floor),
-    /// or the first of these alone, less their `means`; a category becomes √3 times (1 if it is there, else 0) less its `share`. All are
-    /// then multiplied by the feature bound over `length`.
+    /// A number, mapped to [−1, 1] by its range, becomes the values of its `functions`, each given at as many equally distant points and
+    /// linear between them; a category becomes √3 times (1 if it is there, else 0) less its `share`. All are then multiplied by the
+    /// feature bound over `length`.
     pub fn map_tables(&self) -> Option<serde_json::Value> {
         let released = self.representation.as_ref()?;
         let layout = representation::layout(&self.encoding);
         let places: Vec<usize> = (0..self.encoding.dimension()).collect();
         let tables = Map::new(&layout, released).tables(&places);
-        let number = |table: &NumberTable| serde_json::json!({ "feature": table.place, "distribution": table.cumulative, "floor": table.floor, "means": table.means });
+        let number =
+            |table: &NumberTable| serde_json::json!({ "feature": table.place, "functions": table.functions });
         let category =
             |table: &CategoryTable| serde_json::json!({ "feature": table.place, "share": table.share });
         Some(serde_json::json!({
@@ -242,9 +242,12 @@ impl Hint for ModelError {
         "model"
     }
 
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, to: FrontEnd) -> Option<String> {
         match self {
-            Self::Json(_) => Some("give a file that `pairdp train` wrote".into()),
+            Self::Json(_) => Some(format!(
+                "give a file that {} wrote",
+                to.either("`pairdp train`", "`save` or the command")
+            )),
             Self::Format { .. } => Some("another version of pairdp may read it".into()),
             Self::Shape { .. } | Self::NotFinite | Self::Encoding(_) => {
                 Some("the file was changed after training".into())
@@ -293,7 +296,7 @@ impl PrivateModel {
 
 impl BaselineModel {
     /// Marks a model as trained without privacy.
-    pub fn new(predictor: Predictor) -> Self {
+    pub(crate) fn new(predictor: Predictor) -> Self {
         Self { format: BASELINE_FORMAT.into(), predictor }
     }
 

@@ -12,6 +12,7 @@
 //! # Guarantee
 //! `proofs/representation.md`.
 
+mod curves;
 pub(crate) mod map;
 mod reading;
 mod shapes;
@@ -19,12 +20,14 @@ mod shapes;
 pub(crate) use map::Map;
 pub use pairdp_certificate::Representation;
 
-use pairdp_data::{ColumnEncoding, Encoding, Kind};
-use pairdp_pairwise::knots::{Block, Layout, count_weight};
+use crate::LearnError;
+use pairdp_data::{ColumnEncoding, Encoding, Kind, Table};
+use pairdp_pairwise::kernel::Par;
+use pairdp_pairwise::knots::{Block, KnotSums, Layout, count_weight};
 use pairdp_units::directed::{larger, smaller};
 
 /// How weights are read; a meaning never changes under the same name.
-pub(crate) const READING: &str = "ranks/1";
+pub(crate) const READING: &str = "ranks/2";
 
 /// Whether it is one for such columns; files can hold anything.
 pub(crate) fn fits(released: &Representation, encoding: &Encoding) -> bool {
@@ -61,6 +64,15 @@ pub(crate) fn read(layout: &Layout, released: Vec<f64>, noise: f64, records: usi
         released.get(layout.columns() + 1).map_or(known, |sum| sum / count_weight(numbers, categories));
     let counted = smaller(larger(counted, 1.0), known);
     Representation { reading: READING.into(), counted, noise, weights: released }
+}
+
+/// A table's own weights, as they are: for models without privacy.
+pub(crate) fn exact(layout: &Layout, table: &Table) -> Result<Representation, LearnError> {
+    /// What a reading takes for noise where there is none.
+    const NONE: f64 = 1e-9;
+    let Table { features, columns, targets, rows } = table;
+    let sums = KnotSums::new(layout, features, *columns, targets, *rows, Par::Parallel);
+    Ok(read(layout, sums.query(layout, false)?, NONE, *rows))
 }
 
 /// The share of positive records, or for numbers the place of their mean between the ends of their range, as released and moved

@@ -4,12 +4,26 @@
 //! [`TrainingSpec`], which is calibrated once and then only read: a ledger is charged its [`price`](TrainingSpec::price), plans and
 //! reports print it, and [`PaidRun::train`](crate::PaidRun::train) carries it out.
 
-use crate::literal::{AsPrinted, as_printed};
-use crate::mechanism::Public;
+mod auto;
+mod explain;
+pub(crate) mod order;
+mod paper_noise;
+mod plan;
+mod settings;
+mod suggested;
+
+pub(crate) use auto::clarity;
+pub use explain::{Explained, explain};
+pub use order::{Order, Shuffle};
+pub use paper_noise::{AsPrinted, Paper, as_printed};
+pub(crate) use plan::kept;
+pub use plan::{Algorithm, Average, Plan};
+pub use settings::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Settings};
+
 use crate::parts::RowLayout;
+use crate::release::{PublicFacts, packing};
 use crate::representation::{self, Map};
-use crate::settings::{Calibration, auto};
-use crate::{Law, LearnError, Mechanism, Order, Plan, PlanKind, Settings, Task};
+use crate::{LearnError, Mechanism, NoiseKind, Task};
 use pairdp_accountant::Price;
 use pairdp_certificate::KnotPlan;
 use pairdp_data::{Encoding, Label};
@@ -86,9 +100,9 @@ impl TrainingSpec {
     pub fn memory(&self) -> u64 {
         /// Parameters, a gradient, noise, sums over steps, and what the projection onto a cone works in.
         const VECTORS: usize = 12;
-        let Public { problem, plan, features, .. } = self.facts();
+        let PublicFacts { problem, plan, features, .. } = self.facts();
         let moments = match plan.algorithm() {
-            PlanKind::Moments => features.saturating_mul(features),
+            Algorithm::Moments => features.saturating_mul(features),
             _ => 0,
         };
         let numbers = problem.parameters(features).max(moments).saturating_mul(VECTORS);
@@ -107,7 +121,7 @@ impl TrainingSpec {
         if granted { Ok(()) } else { Err(LearnError::Memory { gigabytes: bytes as f64 / 1e9 }) }
     }
 
-    fn facts(&self) -> Public {
+    fn facts(&self) -> PublicFacts {
         self.mechanism.common().public
     }
 }
@@ -128,7 +142,7 @@ impl Settings {
         let layout = representation::layout(encoding);
         let (chosen, because) = self.resolved(records, &layout, encoding.dimension(), budget)?;
         let features = if chosen.by_ranks() { Map::width_of(&layout) } else { encoding.dimension() };
-        let algorithm = chosen.algorithm.unwrap_or(PlanKind::NoisyGd);
+        let algorithm = chosen.algorithm.unwrap_or(Algorithm::NoisyGd);
         let (problem, columns) = (chosen.problem(features)?, chosen.columns(features));
         let (feature_bound, constant) = (chosen.row_bound(features), chosen.constant(features));
         let row_layout = RowLayout { problem, feature_bound, constant };
@@ -144,10 +158,10 @@ impl Settings {
             if chosen.by_ranks() {
                 return Err(LearnError::NoProof("a representation with a paper's noise"));
             }
-            if algorithm == PlanKind::NoisyGd {
+            if algorithm == Algorithm::NoisyGd {
                 plan = plan.with_constant_noise();
             }
-            plan = plan.with_law(Law::Gaussian);
+            plan = plan.with_law(NoiseKind::Gaussian);
             let (claim, delivered) = as_printed(problem, plan, records, columns, budget, self.paper)?;
             (budget, printed) = (delivered, Some(claim));
         }
@@ -165,13 +179,13 @@ impl Settings {
     /// The numbers that were given, and suggested ones for the rest.
     fn plan(
         &self,
-        algorithm: PlanKind,
+        algorithm: Algorithm,
         problem: Problem,
         records: usize,
         columns: usize,
         budget: Budget,
     ) -> Result<Plan, LearnError> {
-        let suggested = if self.by_ranks() && algorithm == PlanKind::NoisyGd {
+        let suggested = if self.by_ranks() && algorithm == Algorithm::NoisyGd {
             auto::by_time(problem, records, budget, self.representation_share)?
         } else {
             Plan::suggested(algorithm, problem, records, columns, budget)?
@@ -183,8 +197,8 @@ impl Settings {
             Some(law) => law,
             // Whose ratios compose with those of a first release.
             None if self.by_ranks() => suggested.law(),
-            None if algorithm == PlanKind::NoisyGd => {
-                Law::quietest(budget, f64::from(steps), crate::packing::coordinates(problem, columns))?
+            None if algorithm == Algorithm::NoisyGd => {
+                NoiseKind::quietest(budget, f64::from(steps), packing::coordinates(problem, columns))?
             }
             None => suggested.law(),
         };

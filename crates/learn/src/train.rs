@@ -6,14 +6,12 @@
 //!     .train(checkpointer)               releases, solve or descend → PrivateModel
 //! ```
 
-use crate::algorithm::{Pace, moments as solve_moments, noisy_gd, noisy_sgd, online_pair, phases};
 use crate::checkpoint::fingerprint;
-use crate::mechanism::Public;
 use crate::parts::{CountedParts, RowLayout};
+use crate::release::PublicFacts;
 use crate::representation::{self, Map, Representation};
 use crate::{
-    Checkpointer, Curator, LearnError, Mechanism, PlanKind, Predictor, PrivateModel, Settings, Task,
-    TrainingSpec,
+    Algorithm, Checkpointer, Curator, LearnError, Predictor, PrivateModel, Settings, Task, TrainingSpec,
 };
 use pairdp_accountant::{Payer, Unbooked};
 use pairdp_certificate::Stage;
@@ -192,10 +190,10 @@ impl PaidRun {
         checkpointer.runs(&spec.mechanism)?;
         let (curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
         let (mut parameters, certificate) = curator.certified(checkpointer)?;
-        let Public { plan, features, .. } = spec.mechanism.common().public;
+        let PublicFacts { plan, features, .. } = spec.mechanism.common().public;
         let TrainingSpec { task, encoding, label, layout, because, as_printed, .. } = spec;
         let RowLayout { problem, feature_bound, constant } = layout;
-        if constant == 0.0 && plan.algorithm() == PlanKind::Moments {
+        if constant == 0.0 && plan.algorithm() == Algorithm::Moments {
             // Without an intercept the one that was solved for is left out.
             parameters.truncate(features);
         }
@@ -225,7 +223,7 @@ impl TrainingSpec {
             };
             return Ok((curator, None));
         };
-        let Public { plan, records, .. } = mechanism.common().public;
+        let PublicFacts { plan, records, .. } = mechanism.common().public;
         let columns = representation::layout(&self.encoding);
         let mut rows = rows;
         // What an interrupted run released is not released again.
@@ -309,26 +307,5 @@ impl RowLayout {
             (features, columns) = (rows, columns + 1);
         }
         Ok(Records::with_targets(features, columns, targets, self.problem.feature_bound())?)
-    }
-}
-
-/// Asks a curator everything that its mechanism's algorithm asks, and returns the parameters that come of it: what training does
-/// once records and mechanism are together. For whoever runs one mechanism many times.
-///
-/// # Errors
-/// [`LearnError`], which depends on public facts alone; when a checkpoint is of another run or cannot be saved.
-pub fn run<S: Source>(
-    curator: &mut Curator<S>,
-    checkpointer: &mut Checkpointer<'_>,
-) -> Result<Vec<f64>, LearnError> {
-    let mechanism = curator.mechanism().clone();
-    let Public { problem, plan, .. } = mechanism.common().public;
-    let pace = Pace::of(problem, plan);
-    match &mechanism {
-        Mechanism::Gradients(_) => noisy_gd(curator, &pace, checkpointer),
-        Mechanism::Sampled(_) => noisy_sgd(curator, &pace, checkpointer),
-        Mechanism::Online(_) => online_pair(curator, &pace, checkpointer),
-        Mechanism::Output(_) => phases(curator, mechanism.releases(), checkpointer),
-        Mechanism::Moments(moments) => solve_moments(curator, moments),
     }
 }

@@ -6,8 +6,8 @@ use pairdp_certificate::ModelDocument;
 use pairdp_data::Encoding;
 use pairdp_learn::baseline::{self, Baseline};
 use pairdp_learn::{
-    Average, Checkpointer, Curator, Law, Mechanism, Order, Plan, PlanKind, Predictor, PrivateModel, Shuffle,
-    Task,
+    Algorithm, Average, Checkpointer, Curator, Mechanism, NoiseKind, Order, Plan, Predictor, PrivateModel,
+    Shuffle, Task,
 };
 use pairdp_noise::{Replay, Secure, Source};
 use pairdp_pairwise::{Domain, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records};
@@ -52,16 +52,16 @@ fn objectives() -> Vec<Objective> {
 }
 
 /// A plan of a few steps, or as many as the algorithm must have.
-fn plan(algorithm: PlanKind, step_size: f64, n: usize, steps: u32) -> Plan {
+fn plan(algorithm: Algorithm, step_size: f64, n: usize, steps: u32) -> Plan {
     let halves: Vec<usize> = (1..60).map(|k| n >> k).filter(|size| *size >= 2).collect();
     let steps = match algorithm {
-        PlanKind::OnlinePair | PlanKind::OfflinePair => n - 1,
-        PlanKind::PhasedGd => n,
-        PlanKind::LocalizedSgd => halves.iter().map(|size| size - 1).sum(),
-        PlanKind::Moments => 1,
+        Algorithm::OnlinePair | Algorithm::OfflinePair => n - 1,
+        Algorithm::PhasedGd => n,
+        Algorithm::LocalizedSgd => halves.iter().map(|size| size - 1).sum(),
+        Algorithm::Moments => 1,
         _ => steps as usize,
     };
-    let average = if algorithm == PlanKind::OfflinePair { Average::Last } else { Average::SecondHalf };
+    let average = if algorithm == Algorithm::OfflinePair { Average::Last } else { Average::SecondHalf };
     Plan::new(algorithm, u32::try_from(steps).unwrap(), step_size, average).unwrap()
 }
 
@@ -70,18 +70,18 @@ fn is_known_refusal(problem: Problem, plan: Plan, message: &str) -> bool {
     let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
     let of_pairs = matches!(
         plan.algorithm(),
-        PlanKind::OnlinePair | PlanKind::OfflinePair | PlanKind::LocalizedSgd | PlanKind::MatchingSgd
+        Algorithm::OnlinePair | Algorithm::OfflinePair | Algorithm::LocalizedSgd | Algorithm::MatchingSgd
     );
-    let phased = matches!(plan.algorithm(), PlanKind::PhasedGd | PlanKind::LocalizedSgd);
-    let gradients = matches!(plan.algorithm(), PlanKind::OnlinePair | PlanKind::NoisySgd);
-    (plan.algorithm() == PlanKind::Moments && message.contains("pairs' distances"))
+    let phased = matches!(plan.algorithm(), Algorithm::PhasedGd | Algorithm::LocalizedSgd);
+    let gradients = matches!(plan.algorithm(), Algorithm::OnlinePair | Algorithm::NoisySgd);
+    (plan.algorithm() == Algorithm::Moments && message.contains("pairs' distances"))
         || (pointwise && of_pairs && message.contains("learns from pairs"))
         || (pointwise && plan.expected_pairs().is_some() && message.contains("learns from pairs"))
         || (plan.algorithm().perturbs_output()
             && problem.domain().is_psd()
             && message.contains("positive semidefinite cone"))
         || (phased && problem.domain() == Domain::Whole && message.contains("without a bound"))
-        || (gradients && plan.law() != Law::Gaussian && message.contains("other than Gaussian noise"))
+        || (gradients && plan.law() != NoiseKind::Gaussian && message.contains("other than Gaussian noise"))
 }
 
 #[test]
@@ -104,21 +104,24 @@ fn one_table_of_everything() {
                 Baseline::Sgd(Order { shuffle: Shuffle::FixedPermutation, seed: 1 }),
                 Baseline::SgdHistory(Order { shuffle: Shuffle::WithReplacement, seed: 1 }),
             ] {
-                let plan = plan(PlanKind::NoisyGd, 0.3, N, 4);
+                let plan = plan(Algorithm::NoisyGd, 0.3, N, 4);
                 match baseline::descend(baseline, problem, plan, &records(1)) {
                     Ok(parameters) => assert!(parameters.iter().all(|v| v.is_finite())),
                     Err(error) => assert!(error.to_string().contains("learns from pairs"), "{error}"),
                 }
             }
-            for (ridge, law) in
-                [(0.0, Law::Gaussian), (0.05, Law::Gaussian), (0.0, Law::Laplace), (0.05, Law::Euclidean)]
-            {
+            for (ridge, law) in [
+                (0.0, NoiseKind::Gaussian),
+                (0.05, NoiseKind::Gaussian),
+                (0.0, NoiseKind::Laplace),
+                (0.05, NoiseKind::Euclidean),
+            ] {
                 let problem = problem.with_ridge(ridge).unwrap();
                 let mut plans: Vec<Plan> =
-                    PlanKind::ALL.map(|algorithm| plan(algorithm, 0.05, N, 4).with_law(law)).to_vec();
+                    Algorithm::ALL.map(|algorithm| plan(algorithm, 0.05, N, 4).with_law(law)).to_vec();
                 plans.push(plans[1].with_expected_pairs(3.0).unwrap());
                 for plan in plans {
-                    let delta = if law == Law::Laplace { 0.0 } else { 1e-5 };
+                    let delta = if law == NoiseKind::Laplace { 0.0 } else { 1e-5 };
                     let budget = Budget::new(1.0, delta).unwrap();
                     let trained = Mechanism::calibrate(problem, plan, N, D, budget)
                         .and_then(|mechanism| {
@@ -179,7 +182,7 @@ fn model(
 #[test]
 fn coupled_descents_stay_within_the_claimed_sensitivity() {
     let mut random = Replay::from_seed(7);
-    let algorithms = PlanKind::ALL.into_iter().filter(|kind| kind.perturbs_output());
+    let algorithms = Algorithm::ALL.into_iter().filter(|kind| kind.perturbs_output());
     for algorithm in algorithms {
         let mut closest_of_all = 0.0_f64;
         for objective in objectives() {
@@ -196,7 +199,7 @@ fn coupled_descents_stay_within_the_claimed_sensitivity() {
             if closest > closest_of_all {
                 closest_of_all = closest;
             }
-            if algorithm == PlanKind::OutputGd && !matches!(objective, Objective::Metric { .. }) {
+            if algorithm == Algorithm::OutputGd && !matches!(objective, Objective::Metric { .. }) {
                 assert!(closest > 0.4, "{objective:?}: only {closest} of the claim was reached");
             }
         }
@@ -205,7 +208,12 @@ fn coupled_descents_stay_within_the_claimed_sensitivity() {
 }
 
 /// One pair of neighbouring tables: the distance of the results of a phase over its claimed sensitivity.
-fn coupled_share(algorithm: PlanKind, objective: Objective, case: usize, random: &mut Replay) -> Option<f64> {
+fn coupled_share(
+    algorithm: Algorithm,
+    objective: Objective,
+    case: usize,
+    random: &mut Replay,
+) -> Option<f64> {
     let ridge = if case.is_multiple_of(3) { 0.1 } else { 0.0 };
     let domain = if case.is_multiple_of(7) { Domain::Whole } else { Domain::Ball { radius: 0.3 } };
     let problem = Problem::new(objective, domain, 1.0).ok()?.with_ridge(ridge).unwrap();
@@ -215,7 +223,7 @@ fn coupled_share(algorithm: PlanKind, objective: Objective, case: usize, random:
     let order = Order { shuffle, seed: random.next_word() };
     let plan = plan(algorithm, rate, n, 1 + u32::try_from(case % 4).unwrap()).with_order(order);
     let budget = Budget::new(1.0, 1e-5).unwrap();
-    let Mechanism::Output(output) = Mechanism::calibrate(problem, plan, n, D, budget).ok()? else {
+    let Mechanism::Results(output) = Mechanism::calibrate(problem, plan, n, D, budget).ok()? else {
         panic!("not an output mechanism");
     };
     let phase = output.phases()[case % output.phases().len()];
@@ -262,7 +270,7 @@ fn sampled_gradients_carry_the_certified_noise() {
     use pairdp_learn::Released;
     let objective = Objective::Ranking { form: RankingForm::Symmetric, loss: MarginLoss::Logistic };
     let problem = Problem::new(objective, Domain::Ball { radius: 1.0 }, 1.0).unwrap();
-    let plan = Plan::new(PlanKind::NoisySgd, 4000, 0.1, Average::Last).unwrap();
+    let plan = Plan::new(Algorithm::NoisySgd, 4000, 0.1, Average::Last).unwrap();
     let mechanism = Mechanism::calibrate(problem, plan, 2, D, Budget::new(1.0, 1e-5).unwrap()).unwrap();
     let pair = || Records::with_targets(vec![0.5, 0.1, -0.3, 0.2], D, vec![1.0, -1.0], 1.0).unwrap();
     let w = [0.2, -0.1];
@@ -287,15 +295,15 @@ fn sampled_gradients_carry_the_certified_noise() {
 fn a_curator_answers_its_own_queries() {
     let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic };
     let problem = Problem::new(objective, Domain::Ball { radius: 1.0 }, 1.0).unwrap();
-    for algorithm in PlanKind::ALL {
+    for algorithm in Algorithm::ALL {
         let plan = plan(algorithm, 0.1, N, 2);
         let mechanism = Mechanism::calibrate(problem, plan, N, D, Budget::new(1.0, 1e-5).unwrap()).unwrap();
         let mut curator = Curator::open(records(1), mechanism, Replay::from_seed(1)).unwrap();
         let mut out = [0.0; D];
-        assert_eq!(curator.noisy_gradient(&[0.0; D]).is_ok(), algorithm == PlanKind::NoisyGd);
-        assert_eq!(curator.noisy_sample(&[0.0; D], &mut out).is_ok(), algorithm == PlanKind::NoisySgd);
-        assert_eq!(curator.noisy_arrival(&[0.0; D]).is_ok(), algorithm == PlanKind::OnlinePair);
+        assert_eq!(curator.noisy_gradient(&[0.0; D]).is_ok(), algorithm == Algorithm::NoisyGd);
+        assert_eq!(curator.noisy_sample(&[0.0; D], &mut out).is_ok(), algorithm == Algorithm::NoisySgd);
+        assert_eq!(curator.noisy_arrival(&[0.0; D]).is_ok(), algorithm == Algorithm::OnlinePair);
         assert_eq!(curator.noisy_result(&[0.0; D]).is_ok(), algorithm.perturbs_output());
-        assert_eq!(curator.noisy_moments().is_ok(), algorithm == PlanKind::Moments);
+        assert_eq!(curator.noisy_moments().is_ok(), algorithm == Algorithm::Moments);
     }
 }

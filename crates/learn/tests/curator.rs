@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use pairdp_learn::{Average, Checkpointer, Curator, LearnError, Mechanism, Plan, PlanKind, Released, run};
+use pairdp_learn::{Algorithm, Average, Checkpointer, Curator, LearnError, Mechanism, Plan, Released, run};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
@@ -18,7 +18,7 @@ fn budget() -> Budget {
 }
 
 fn mechanism(n: usize, steps: u32) -> Mechanism {
-    let plan = Plan::new(PlanKind::NoisyGd, steps, 1.0, Average::Last).unwrap();
+    let plan = Plan::new(Algorithm::NoisyGd, steps, 1.0, Average::Last).unwrap();
     Mechanism::calibrate(problem(), plan, n, 2, budget()).unwrap()
 }
 
@@ -62,16 +62,16 @@ fn parameters_outside_the_domain_are_refused() {
     let whole = Problem::new(problem().objective(), Domain::Whole, 1.0).unwrap();
     let mut out = [0.0; 2];
     for (problem, algorithm, outside) in [
-        (pointwise, PlanKind::NoisySgd, [0.8, 0.7]),
-        (pointwise, PlanKind::OutputGd, [0.8, 0.7]),
-        (pointwise, PlanKind::OutputGd, [f64::NAN, 0.0]),
-        (whole, PlanKind::OutputGd, [1e-9, 0.0]),
+        (pointwise, Algorithm::NoisySgd, [0.8, 0.7]),
+        (pointwise, Algorithm::OutputGd, [0.8, 0.7]),
+        (pointwise, Algorithm::OutputGd, [f64::NAN, 0.0]),
+        (whole, Algorithm::OutputGd, [1e-9, 0.0]),
     ] {
         let plan = Plan::new(algorithm, 3, 0.1, Average::Last).unwrap();
         let mechanism = Mechanism::calibrate(problem, plan, 30, 2, budget()).unwrap();
         let mut curator = Curator::open(records(30), mechanism, Replay::from_seed(1)).unwrap();
         let mut ask = |w: &[f64]| match algorithm {
-            PlanKind::NoisySgd => curator.noisy_sample(w, &mut out),
+            Algorithm::NoisySgd => curator.noisy_sample(w, &mut out),
             _ => curator.noisy_result(w).map(|_| ()),
         };
         assert!(matches!(ask(&outside), Err(LearnError::OutsideDomain)), "{algorithm:?} {outside:?}");
@@ -128,7 +128,7 @@ fn parameters(plan: Plan, budget: Budget, records: Records, seed: u64) -> Vec<f6
 
 #[test]
 fn replayed_noise_repeats() {
-    let plan = Plan::new(PlanKind::NoisyGd, 4, 2.0, Average::Last).unwrap();
+    let plan = Plan::new(Algorithm::NoisyGd, 4, 2.0, Average::Last).unwrap();
     let run = |seed| parameters(plan, budget(), records(40), seed);
     assert_eq!(run(5), run(5));
     assert_ne!(run(5), run(6));
@@ -140,7 +140,7 @@ fn without_noise_worth_mentioning_training_ranks_perfectly() {
     let features = positive.iter().flat_map(|p| [if *p { 0.9 } else { -0.9 }, 0.1]).collect();
     let records = Records::new(features, 2, positive, 1.0).unwrap();
     let generous = Budget::new(50.0, 1e-3).unwrap();
-    let plan = Plan::new(PlanKind::NoisyGd, 20, 4.0, Average::SecondHalf).unwrap();
+    let plan = Plan::new(Algorithm::NoisyGd, 20, 4.0, Average::SecondHalf).unwrap();
     let found = parameters(plan, generous, records, 1);
     assert!(found[0] > 1.0 && found[1].abs() < 0.3, "{found:?}");
 }
@@ -148,7 +148,7 @@ fn without_noise_worth_mentioning_training_ranks_perfectly() {
 /// A trace holds what was returned, in order, and keeping one changes nothing.
 #[test]
 fn a_trace_is_what_was_released() {
-    for algorithm in PlanKind::ALL {
+    for algorithm in Algorithm::ALL {
         let plan = Plan::suggested(algorithm, problem(), 30, 2, budget()).unwrap();
         let mechanism = Mechanism::calibrate(problem(), plan, 30, 2, budget()).unwrap();
         let open = || Curator::open(records(30), mechanism.clone(), Replay::from_seed(5)).unwrap();

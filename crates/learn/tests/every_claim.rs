@@ -6,7 +6,7 @@ use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::ModelDocument;
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::{
-    Average, Curator, DomainKind, LearnError, LossKind, Mechanism, Plan, PlanKind, PrivateModel, Settings,
+    Algorithm, Average, Curator, DomainKind, LearnError, LossKind, Mechanism, Plan, PrivateModel, Settings,
     Task, Training, certified_event,
 };
 use pairdp_noise::Replay;
@@ -29,7 +29,7 @@ fn metric(loss: LossKind) -> Settings {
     Settings {
         task: Task::Metric,
         loss: Some(loss),
-        algorithm: Some(PlanKind::NoisyGd),
+        algorithm: Some(Algorithm::NoisyGd),
         feature_bound: Some(1.0),
         steps: Some(3),
         ..Settings::default()
@@ -96,7 +96,7 @@ fn issue_18_01_a_cap_can_push_out_a_record_of_another_label() {
         both.prepare(0, &Encoding::unscaled(1), budget()),
         Err(LearnError::PublicLabelsOfSecretSize)
     ));
-    let plan = Plan::new(PlanKind::NoisyGd, 1, 1.0, Average::Last).unwrap();
+    let plan = Plan::new(Algorithm::NoisyGd, 1, 1.0, Average::Last).unwrap();
     let by_hand = problem.with_labels(Labels::Public).with_neighbours(Neighbours::AddRemoveOne { most: 100 });
     let calibrated = Mechanism::calibrate(by_hand, plan, 0, 1, budget());
     assert!(matches!(calibrated, Err(LearnError::PublicLabelsOfSecretSize)));
@@ -104,7 +104,7 @@ fn issue_18_01_a_cap_can_push_out_a_record_of_another_label() {
 
 #[test]
 fn issue_18_01_to_03_certificates_of_version_0_1_with_public_labels_are_refused_with_the_reason() {
-    for algorithm in [PlanKind::NoisyGd, PlanKind::NoisySgd, PlanKind::OutputGd] {
+    for algorithm in [Algorithm::NoisyGd, Algorithm::NoisySgd, Algorithm::OutputGd] {
         let settings =
             Settings { algorithm: Some(algorithm), public_labels: true, ..metric(LossKind::Logistic) };
         let model = model(&settings, 40);
@@ -117,8 +117,8 @@ fn issue_18_01_to_03_certificates_of_version_0_1_with_public_labels_are_refused_
     }
     // Others are still accepted.
     for settings in [
-        Settings { steps: Some(3), algorithm: Some(PlanKind::NoisyGd), ..Settings::default() },
-        Settings { max_records: Some(50), algorithm: Some(PlanKind::Moments), ..Settings::default() },
+        Settings { steps: Some(3), algorithm: Some(Algorithm::NoisyGd), ..Settings::default() },
+        Settings { max_records: Some(50), algorithm: Some(Algorithm::Moments), ..Settings::default() },
         metric(LossKind::Hinge),
     ] {
         let verdict = verify(&former(model(&settings, 40)));
@@ -130,10 +130,10 @@ fn issue_18_01_to_03_certificates_of_version_0_1_with_public_labels_are_refused_
 fn issue_18_02_public_labels_spare_no_noise_for_uniform_pairs() {
     let objective = Objective::Metric { loss: MetricLoss::Hinge };
     let problem = Problem::new(objective, Domain::Ball { radius: 1.0 }, 1.0).unwrap();
-    let plan = Plan::new(PlanKind::NoisySgd, 1, 1.0, Average::Last).unwrap();
+    let plan = Plan::new(Algorithm::NoisySgd, 1, 1.0, Average::Last).unwrap();
     let sigma =
         |labels| match Mechanism::calibrate(problem.with_labels(labels), plan, 1000, 1, budget()).unwrap() {
-            Mechanism::Sampled(sampled) => (sampled.sensitivity(), sampled.sigma()),
+            Mechanism::Samples(sampled) => (sampled.sensitivity(), sampled.sigma()),
             other => panic!("{other:?}"),
         };
     assert_eq!(sigma(Labels::Public), sigma(Labels::Private));
@@ -185,10 +185,10 @@ fn issue_18_05_found_ranges_end_where_bins_do() {
 #[test]
 fn issue_18_07_a_secret_number_is_not_called_a_number_of_records() {
     let settings =
-        Settings { max_records: Some(100), algorithm: Some(PlanKind::Moments), ..Settings::default() };
+        Settings { max_records: Some(100), algorithm: Some(Algorithm::Moments), ..Settings::default() };
     let words = model(&settings, 40).certificate.protects();
     assert_eq!(words, "adding or removing any one record; how many there are, at most 100, stays secret");
-    let public = Settings { algorithm: Some(PlanKind::Moments), ..Settings::default() };
+    let public = Settings { algorithm: Some(Algorithm::Moments), ..Settings::default() };
     assert_eq!(model(&public, 40).certificate.protects(), "replacing any one of 40 records by any other");
 }
 
@@ -201,7 +201,7 @@ fn issue_18_08_the_hinge_of_metrics_needs_a_public_number_of_records() {
     // A smooth slope moves with its distance, by no more than is counted.
     let logistic = model(&capped(LossKind::Logistic), 40);
     assert!(verify(&logistic).holds(), "{:?}", failures(&verify(&logistic)));
-    let plan = Plan::new(PlanKind::NoisyGd, 1, 1.0, Average::Last).unwrap();
+    let plan = Plan::new(Algorithm::NoisyGd, 1, 1.0, Average::Last).unwrap();
     let problem = |neighbours| {
         let objective = Objective::Metric { loss: MetricLoss::Logistic };
         Problem::new(objective, Domain::Ball { radius: 1e6 }, 1.0).unwrap().with_neighbours(neighbours)
@@ -222,7 +222,7 @@ fn issue_18_09_bounds_that_rounding_is_not_proved_for_are_refused() {
         assert!(Problem::new(objective, Domain::Ball { radius: bound }, 1.0).is_err(), "B = {bound}");
         let settings = Settings {
             feature_bound: Some(bound),
-            algorithm: Some(PlanKind::Moments),
+            algorithm: Some(Algorithm::Moments),
             ..Settings::default()
         };
         assert!(settings.prepare(100, &Encoding::unscaled(2), budget()).is_err(), "{bound}");
@@ -238,7 +238,7 @@ fn issue_18_09_bounds_that_rounding_is_not_proved_for_are_refused() {
 fn issue_18_11_descents_whose_scores_would_be_cut_off_are_refused() {
     let settings = |radius| Settings {
         loss: Some(LossKind::Hinge),
-        algorithm: Some(PlanKind::OutputGd),
+        algorithm: Some(Algorithm::OutputGd),
         feature_bound: Some(1.0),
         radius: Some(radius),
         steps: Some(400),
@@ -251,7 +251,7 @@ fn issue_18_11_descents_whose_scores_would_be_cut_off_are_refused() {
     let edge = 2.0_f64.powi(40);
     assert!(calibrated(&settings(edge * 0.999)).is_ok());
     for (form, algorithm) in
-        [(RankingForm::Symmetric, PlanKind::OutputGd), (RankingForm::Indicator, PlanKind::PhasedGd)]
+        [(RankingForm::Symmetric, Algorithm::OutputGd), (RankingForm::Indicator, Algorithm::PhasedGd)]
     {
         let other = Settings { form, algorithm: Some(algorithm), steps: None, ..settings(edge) };
         assert!(matches!(calibrated(&other), Err(LearnError::NoProof(_))), "{algorithm:?}");
@@ -277,12 +277,12 @@ fn issue_18_12_a_curator_answers_about_pairs_inside_the_domain_only() {
     let objective = Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Squared };
     let problem = Problem::new(objective, Domain::Ball { radius: 1.0 }, 1.0).unwrap();
     let records = || Records::new(vec![1.0, -1.0, 0.5], 1, vec![true, false, false], 1.0).unwrap();
-    for (algorithm, steps) in [(PlanKind::NoisySgd, 2), (PlanKind::OnlinePair, 2)] {
+    for (algorithm, steps) in [(Algorithm::NoisySgd, 2), (Algorithm::OnlinePair, 2)] {
         let plan = Plan::new(algorithm, steps, 1.0, Average::Last).unwrap();
         let mechanism = Mechanism::calibrate(problem, plan, 3, 1, budget()).unwrap();
         let mut curator = Curator::open(records(), mechanism, Replay::from_seed(1)).unwrap();
         let mut ask = |at: &[f64]| match algorithm {
-            PlanKind::NoisySgd => curator.noisy_sample(at, &mut [0.0]),
+            Algorithm::NoisySgd => curator.noisy_sample(at, &mut [0.0]),
             _ => curator.noisy_arrival(at).map(drop),
         };
         assert!(matches!(ask(&[1.5]), Err(LearnError::OutsideDomain)), "{algorithm:?}");
@@ -301,12 +301,12 @@ fn issue_18_12_a_curator_answers_about_finite_parameters_only() {
     let ranking = Problem::new(logistic, Domain::Whole, 1.0).unwrap();
     let records = || Records::new(vec![1.0, -1.0, 0.5], 1, vec![true, false, false], 1.0).unwrap();
     for problem in [metric, ranking] {
-        for algorithm in [PlanKind::NoisySgd, PlanKind::OnlinePair] {
+        for algorithm in [Algorithm::NoisySgd, Algorithm::OnlinePair] {
             let plan = Plan::new(algorithm, 2, 1.0, Average::Last).unwrap();
             let mechanism = Mechanism::calibrate(problem, plan, 3, 1, budget()).unwrap();
             let mut curator = Curator::open(records(), mechanism, Replay::from_seed(1)).unwrap();
             let mut ask = |at: &[f64]| match algorithm {
-                PlanKind::NoisySgd => curator.noisy_sample(at, &mut [0.0]),
+                Algorithm::NoisySgd => curator.noisy_sample(at, &mut [0.0]),
                 _ => curator.noisy_arrival(at).map(drop),
             };
             for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -326,7 +326,7 @@ fn issue_18_12_a_curator_answers_about_finite_parameters_only() {
 fn issue_18_08_records_beyond_the_cap_change_nothing() {
     let settings = Settings {
         max_records: Some(3),
-        algorithm: Some(PlanKind::NoisyGd),
+        algorithm: Some(Algorithm::NoisyGd),
         steps: Some(1),
         feature_bound: Some(1.0),
         ..Settings::default()

@@ -7,11 +7,11 @@ use pairdp_accountant::Unbooked;
 use pairdp_data::{Encoding, LabelUse, Schema, Table};
 use pairdp_learn::parts::{Ask, CountedParts, Part, describe, merge};
 use pairdp_learn::{
-    Checkpointer, LearnError, LossKind, PlanKind, PrivateModel, RepresentationKind, Risk, Rows, Settings,
+    Algorithm, Checkpointer, LearnError, LossKind, PrivateModel, RepresentationKind, Risk, Rows, Settings,
     Store, Task, Training, certified_event,
 };
 use pairdp_noise::{Replay, Source};
-use pairdp_units::{Budget, Hint};
+use pairdp_units::{Budget, FrontEnd, Hint};
 use pairdp_verify::Verdict;
 use std::fmt::Write as _;
 use std::io;
@@ -81,9 +81,9 @@ fn files(task: Task, count: usize) -> Files {
     Files { _folder: folder, paths }
 }
 
-fn settings(task: Task, algorithm: PlanKind, loss: Option<LossKind>) -> Settings {
+fn settings(task: Task, algorithm: Algorithm, loss: Option<LossKind>) -> Settings {
     // Phases have as many steps as records.
-    let steps = (algorithm != PlanKind::PhasedGd).then_some(6);
+    let steps = (algorithm != Algorithm::PhasedGd).then_some(6);
     Settings { task, algorithm: Some(algorithm), loss, steps, order_seed: Some(5), ..Settings::default() }
 }
 
@@ -162,28 +162,28 @@ fn table(schema: &Schema) -> impl Fn(Task) -> Table {
 fn parts_give_the_model_of_the_whole_table() {
     let ranker = |algorithm, loss| settings(Task::Ranking, algorithm, loss);
     let mut all = vec![
-        ranker(PlanKind::NoisyGd, None),
-        ranker(PlanKind::NoisyGd, Some(LossKind::Hinge)),
-        ranker(PlanKind::NoisyGd, Some(LossKind::Squared)),
-        ranker(PlanKind::OutputGd, None),
-        ranker(PlanKind::PhasedGd, None),
-        Settings { risk: Some(Risk::Records), ..ranker(PlanKind::NoisyGd, None) },
-        settings(Task::Metric, PlanKind::NoisyGd, None),
-        settings(Task::Metric, PlanKind::OutputGd, None),
+        ranker(Algorithm::NoisyGd, None),
+        ranker(Algorithm::NoisyGd, Some(LossKind::Hinge)),
+        ranker(Algorithm::NoisyGd, Some(LossKind::Squared)),
+        ranker(Algorithm::OutputGd, None),
+        ranker(Algorithm::PhasedGd, None),
+        Settings { risk: Some(Risk::Records), ..ranker(Algorithm::NoisyGd, None) },
+        settings(Task::Metric, Algorithm::NoisyGd, None),
+        settings(Task::Metric, Algorithm::OutputGd, None),
     ];
-    for algorithm in [PlanKind::NoisyGd, PlanKind::OutputGd, PlanKind::PhasedGd] {
+    for algorithm in [Algorithm::NoisyGd, Algorithm::OutputGd, Algorithm::PhasedGd] {
         all.push(settings(Task::Classification, algorithm, None));
     }
-    all.push(settings(Task::Regression, PlanKind::NoisyGd, None));
+    all.push(settings(Task::Regression, Algorithm::NoisyGd, None));
     for task in [Task::Ranking, Task::Classification, Task::Regression] {
-        all.push(Settings { steps: None, ..settings(task, PlanKind::Moments, None) });
+        all.push(Settings { steps: None, ..settings(task, Algorithm::Moments, None) });
     }
     let representation = Some(RepresentationKind::Ranks);
-    for (task, algorithm) in [(Task::Ranking, PlanKind::NoisyGd), (Task::Regression, PlanKind::Moments)] {
-        let steps = (algorithm == PlanKind::NoisyGd).then_some(4);
+    for (task, algorithm) in [(Task::Ranking, Algorithm::NoisyGd), (Task::Regression, Algorithm::Moments)] {
+        let steps = (algorithm == Algorithm::NoisyGd).then_some(4);
         all.push(Settings { representation, steps, ..settings(task, algorithm, None) });
     }
-    all.push(Settings { ridge: 0.01, ..settings(Task::Metric, PlanKind::PhasedGd, None) });
+    all.push(Settings { ridge: 0.01, ..settings(Task::Metric, Algorithm::PhasedGd, None) });
     for settings in all {
         let (task, schema) = (settings.task, schema(settings.task));
         let encoding = Encoding::of(&schema);
@@ -202,7 +202,7 @@ fn parts_give_the_model_of_the_whole_table() {
 /// More than 200 failures, and neither the parameters, the number of releases nor what the certificate says was released change.
 #[test]
 fn failures_and_retries_change_nothing() {
-    for algorithm in [PlanKind::NoisyGd, PlanKind::PhasedGd] {
+    for algorithm in [Algorithm::NoisyGd, Algorithm::PhasedGd] {
         let settings = settings(Task::Ranking, algorithm, None);
         let (schema, divided) = (schema(Task::Ranking), files(Task::Ranking, 9));
         let encoding = Encoding::of(&schema);
@@ -254,7 +254,7 @@ impl Store for Memory {
 /// A driver that is lost goes on from its checkpoint and makes no release twice.
 #[test]
 fn a_lost_driver_goes_on_and_repeats_no_release() {
-    let settings = Settings { steps: Some(12), ..settings(Task::Ranking, PlanKind::NoisyGd, None) };
+    let settings = Settings { steps: Some(12), ..settings(Task::Ranking, Algorithm::NoisyGd, None) };
     let schema = schema(Task::Ranking);
     let encoding = Encoding::of(&schema);
     let training = training(&settings, &encoding);
@@ -295,13 +295,13 @@ fn what_needs_the_table_in_one_place_is_refused() {
         let found = found(Task::Ranking, &schema, &files, calm());
         let error = rehearse(&training, found, 8, &mut Checkpointer::none()).unwrap_err();
         assert!(matches!(error, LearnError::OnePlace(_)), "{error}");
-        assert!(error.hint().is_some());
+        assert!(error.hint(FrontEnd::Command).is_some());
     };
-    for algorithm in [PlanKind::OutputSgd, PlanKind::NoisySgd, PlanKind::OfflinePair] {
+    for algorithm in [Algorithm::OutputSgd, Algorithm::NoisySgd, Algorithm::OfflinePair] {
         refused(Settings { steps: None, ..settings(Task::Ranking, algorithm, None) });
     }
-    refused(settings(Task::Ranking, PlanKind::NoisyGd, Some(LossKind::QHinge)));
-    refused(Settings { max_records: Some(ROWS), ..settings(Task::Ranking, PlanKind::NoisyGd, None) });
+    refused(settings(Task::Ranking, Algorithm::NoisyGd, Some(LossKind::QHinge)));
+    refused(Settings { max_records: Some(ROWS), ..settings(Task::Ranking, Algorithm::NoisyGd, None) });
     assert!(matches!(describe(Task::Ranking, &[], &encoding, schema.label(), 1), Err(LearnError::NoParts)));
 }
 
@@ -326,7 +326,7 @@ fn a_bad_part_is_refused_by_its_form() {
 fn engines_that_miscount_are_refused() {
     let schema = schema(Task::Ranking);
     let encoding = Encoding::of(&schema);
-    let training = training(&settings(Task::Ranking, PlanKind::NoisyGd, None), &encoding);
+    let training = training(&settings(Task::Ranking, Algorithm::NoisyGd, None), &encoding);
     for fault in ["twice", "forgets", "changed"] {
         let divided = files(Task::Ranking, 3);
         let texts = describe(Task::Ranking, &divided.paths, &encoding, schema.label(), 1).unwrap();
@@ -365,7 +365,7 @@ fn engines_that_miscount_are_refused() {
 /// ones that the first release was about.
 #[test]
 fn issue_22_11_a_part_that_changes_during_the_run_ends_it() {
-    for algorithm in [PlanKind::NoisyGd, PlanKind::PhasedGd] {
+    for algorithm in [Algorithm::NoisyGd, Algorithm::PhasedGd] {
         let schema = schema(Task::Ranking);
         let encoding = Encoding::of(&schema);
         let training = training(&settings(Task::Ranking, algorithm, None), &encoding);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{LossKind, PlanKind, PrivateModel, Risk, Settings, Task, Training, TrainingSpec};
+use pairdp_learn::{Algorithm, LossKind, PrivateModel, Risk, Settings, Task, Training, TrainingSpec};
 use pairdp_pairwise::Domain;
 use pairdp_units::Budget;
 
@@ -42,10 +42,10 @@ fn tables_of_one_size_get_one_plan_whatever_they_hold() {
 fn the_choice_follows_public_facts_and_says_why() {
     let auto = |positive_rate| Settings { positive_rate, ..Settings::default() };
     let small = prepared(&auto(None), 300, 1e-6);
-    assert_eq!(small.plan().algorithm(), PlanKind::Moments);
+    assert_eq!(small.plan().algorithm(), Algorithm::Moments);
     assert!(small.because().unwrap().contains("one release serves best"));
     let large = prepared(&auto(None), 100_000, 1e-6);
-    assert_eq!(large.plan().algorithm(), PlanKind::NoisyGd);
+    assert_eq!(large.plan().algorithm(), Algorithm::NoisyGd);
     let (risk, loss) = (Some(Risk::Records), Some(LossKind::CappedLogistic));
     let records = Settings { risk, loss, ..Settings::default() };
     assert_eq!(large.problem().objective(), records.problem(D).unwrap().objective());
@@ -55,7 +55,7 @@ fn the_choice_follows_public_facts_and_says_why() {
     assert_eq!(prepared(&auto(Some(0.001)), 100_000, 1e-6).plan(), large.plan());
     // Where ratios add up, one release is the best; and a first one has to be worth its part.
     let pure = |records| prepared(&auto(None), records, 0.0).plan();
-    assert_eq!(pure(100_000).algorithm(), PlanKind::Moments);
+    assert_eq!(pure(100_000).algorithm(), Algorithm::Moments);
     assert!(pure(100_000).representation().is_some() && pure(300).representation().is_none());
     // Whoever names a loss or steps means columns as ranges put them.
     let named = Settings { loss: Some(LossKind::Hinge), ..Settings::default() };

@@ -4,13 +4,13 @@
 
 use pairdp_data::Encoding;
 use pairdp_learn::{
-    Average, Calibration, Checkpointer, Curator, LearnError, LossKind, Mechanism, Order, Paper, Plan,
-    PlanKind, Predictor, PrivateModel, Released, Settings, Shuffle, Task, explain,
+    Algorithm, Average, Calibration, Checkpointer, Curator, LearnError, LossKind, Mechanism, Order, Paper,
+    Plan, Predictor, PrivateModel, Released, Settings, Shuffle, Task, explain,
 };
 use pairdp_noise::Secure;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_stability::bounds::Setting;
-use pairdp_stability::printed::{xue_trajectory, yang_output};
+use pairdp_stability::paper_noise::{xue_trajectory, yang_output};
 use pairdp_units::Budget;
 use pairdp_verify::Verdict;
 
@@ -27,7 +27,7 @@ fn budget() -> Budget {
 fn noise_is_several_times_smaller_than_printed() {
     let objective = Objective::Ranking { form: RankingForm::Symmetric, loss: MarginLoss::Logistic };
     let problem = Problem::new(objective, Domain::Ball { radius: 1.0 }, 1.0).unwrap();
-    let plan = Plan::new(PlanKind::NoisyGd, 100, 0.1, Average::Last).unwrap();
+    let plan = Plan::new(Algorithm::NoisyGd, 100, 0.1, Average::Last).unwrap();
     let Mechanism::Gradients(gradients) = Mechanism::calibrate(problem, plan, 1000, 10, budget()).unwrap()
     else {
         panic!("not gradients");
@@ -52,10 +52,10 @@ fn history_noise_is_six_times_smaller_than_equation_5() {
     for (n, steps) in [(100, 99), (100, 9999), (1000, 999), (1000, 9999)] {
         let rate = 1e-3;
         for shuffle in [Shuffle::WithReplacement, Shuffle::Reshuffled] {
-            let plan = Plan::new(PlanKind::OutputSgd, steps, rate, Average::All)
+            let plan = Plan::new(Algorithm::OutputSgd, steps, rate, Average::All)
                 .unwrap()
                 .with_order(Order { shuffle, seed: 1 });
-            let Mechanism::Output(output) = Mechanism::calibrate(problem, plan, n, 10, budget()).unwrap()
+            let Mechanism::Results(output) = Mechanism::calibrate(problem, plan, n, 10, budget()).unwrap()
             else {
                 panic!("not an output");
             };
@@ -67,7 +67,7 @@ fn history_noise_is_six_times_smaller_than_equation_5() {
     }
 }
 
-fn literal(algorithm: PlanKind, paper: Option<Paper>) -> Settings {
+fn literal(algorithm: Algorithm, paper: Option<Paper>) -> Settings {
     Settings {
         algorithm: Some(algorithm),
         paper,
@@ -84,15 +84,15 @@ fn literal(algorithm: PlanKind, paper: Option<Paper>) -> Settings {
 fn printed_noise_is_certified_at_what_it_really_gives() {
     const N: usize = 300;
     for settings in [
-        Settings { steps: Some(20), ..literal(PlanKind::NoisyGd, Some(Paper::Kang)) },
-        Settings { ridge: 0.5, steps: Some(20), step_size: Some(0.2), ..literal(PlanKind::OutputGd, None) },
-        Settings { loss: Some(LossKind::Hinge), steps: Some(700), ..literal(PlanKind::OutputSgd, None) },
-        literal(PlanKind::PhasedGd, None),
+        Settings { steps: Some(20), ..literal(Algorithm::NoisyGd, Some(Paper::Kang)) },
+        Settings { ridge: 0.5, steps: Some(20), step_size: Some(0.2), ..literal(Algorithm::OutputGd, None) },
+        Settings { loss: Some(LossKind::Hinge), steps: Some(700), ..literal(Algorithm::OutputSgd, None) },
+        literal(Algorithm::PhasedGd, None),
         Settings {
             task: Task::Classification,
             intercept: Some(false),
             steps: Some(400),
-            ..literal(PlanKind::NoisySgd, Some(Paper::Bassily))
+            ..literal(Algorithm::NoisySgd, Some(Paper::Bassily))
         },
     ] {
         let spec = settings
@@ -147,16 +147,16 @@ fn false_claims_are_refused() {
         settings.prepare(5000, &Encoding::unscaled(10), Budget::new(epsilon, 4e-8).unwrap()).unwrap_err()
     };
     // The constant 1.25, whatever the numbers.
-    let xue = refusal(&literal(PlanKind::NoisyGd, Some(Paper::Xue)), 0.1);
+    let xue = refusal(&literal(Algorithm::NoisyGd, Some(Paper::Xue)), 0.1);
     assert!(matches!(xue, LearnError::PrintedRefused { .. }), "{xue}");
     assert!(xue.to_string().contains("1.25"), "{xue}");
     // The classical Gaussian calibration beyond ε = 1.
-    let classical = refusal(&Settings { ridge: 0.1, ..literal(PlanKind::OutputGd, None) }, 10.0);
+    let classical = refusal(&Settings { ridge: 0.1, ..literal(Algorithm::OutputGd, None) }, 10.0);
     assert!(classical.to_string().contains("classical"), "{classical}");
     // Side conditions that no β meets.
-    let wang = refusal(&Settings { steps: Some(1000), ..literal(PlanKind::NoisySgd, None) }, 0.5);
+    let wang = refusal(&Settings { steps: Some(1000), ..literal(Algorithm::NoisySgd, None) }, 0.5);
     assert!(wang.to_string().contains("β"), "{wang}");
-    for algorithm in [PlanKind::MatchingSgd, PlanKind::OnlinePair, PlanKind::LocalizedSgd] {
+    for algorithm in [Algorithm::MatchingSgd, Algorithm::OnlinePair, Algorithm::LocalizedSgd] {
         assert!(matches!(refusal(&literal(algorithm, None), 1.0), LearnError::NotPrinted(_)));
     }
 }
@@ -164,13 +164,13 @@ fn false_claims_are_refused() {
 /// The comparison has every algorithm, and printed noise is never below ours where its claim holds.
 #[test]
 fn explanations_compare_every_algorithm() {
-    let problem = literal(PlanKind::NoisyGd, None).problem(10).unwrap();
+    let problem = literal(Algorithm::NoisyGd, None).problem(10).unwrap();
     let rows = explain(problem, 1000, 10, budget());
-    assert_eq!(rows.len(), PlanKind::ALL.len());
+    assert_eq!(rows.len(), Algorithm::ALL.len());
     for row in &rows {
         assert!(row.refused.is_none(), "{row:?}");
         assert!(row.sigma > 0.0);
-        assert!(row.algorithm == PlanKind::Moments || row.excess_risk.unwrap() > 0.0);
+        assert!(row.algorithm == Algorithm::Moments || row.excess_risk.unwrap() > 0.0);
         assert!(row.ratio.is_none_or(|ratio| ratio > 1.3), "{row:?}");
     }
     assert!(rows.iter().filter(|row| row.paper.is_some()).count() >= 3);

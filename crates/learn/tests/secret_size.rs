@@ -4,7 +4,7 @@
 
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::{
-    Average, Curator, LearnError, Mechanism, Plan, PlanKind, PrivateModel, Released, Settings, Task,
+    Algorithm, Average, Curator, LearnError, Mechanism, Plan, PrivateModel, Released, Settings, Task,
     Training, certified_problem,
 };
 use pairdp_noise::{Replay, Source};
@@ -19,7 +19,7 @@ fn verify(model: &PrivateModel) -> Verdict {
 const CAP: usize = 6;
 const D: usize = 2;
 
-fn settings(task: Task, algorithm: PlanKind) -> Settings {
+fn settings(task: Task, algorithm: Algorithm) -> Settings {
     Settings {
         task,
         algorithm: Some(algorithm),
@@ -30,7 +30,7 @@ fn settings(task: Task, algorithm: PlanKind) -> Settings {
     }
 }
 
-fn problem(task: Task, algorithm: PlanKind) -> Problem {
+fn problem(task: Task, algorithm: Algorithm) -> Problem {
     settings(task, algorithm).problem(D).unwrap()
 }
 
@@ -42,13 +42,13 @@ fn records(rows: &[Row], kappa: f64) -> Records {
 }
 
 /// What is released at `w` for a table, with the same noise every time; and how far neighbours may move it.
-fn released(problem: Problem, algorithm: PlanKind, rows: &[Row], w: &[f64]) -> (Vec<f64>, f64) {
+fn released(problem: Problem, algorithm: Algorithm, rows: &[Row], w: &[f64]) -> (Vec<f64>, f64) {
     let plan = Plan::new(algorithm, 1, 1.0, Average::Last).unwrap();
     let budget = Budget::new(1.0, 1e-6).unwrap();
     let mechanism = Mechanism::calibrate(problem, plan, 0, D, budget).unwrap();
     let mut curator =
         Curator::open(records(rows, problem.feature_bound()), mechanism, Replay::from_seed(3)).unwrap();
-    let moments = algorithm == PlanKind::Moments;
+    let moments = algorithm == Algorithm::Moments;
     let values = if moments { curator.noisy_moments().unwrap() } else { curator.noisy_gradient(w).unwrap() };
     let claimed = match curator.into_released() {
         Released::Gradients { releases, .. } => releases[0].sensitivity + 2.0 * releases[0].kernel_error,
@@ -59,7 +59,7 @@ fn released(problem: Problem, algorithm: PlanKind, rows: &[Row], w: &[f64]) -> (
 }
 
 /// The largest move over claims, for tables of fewer records than the cap, as many, and more.
-fn search(task: Task, algorithm: PlanKind, rounds: usize) -> f64 {
+fn search(task: Task, algorithm: Algorithm, rounds: usize) -> f64 {
     let mut random = Replay::from_seed(17);
     let mut uniform = move || (random.next_word() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
     let problem = problem(task, algorithm);
@@ -98,12 +98,12 @@ fn search(task: Task, algorithm: PlanKind, rounds: usize) -> f64 {
 #[test]
 fn no_record_moves_a_release_further_than_claimed() {
     for (task, algorithm, reached) in [
-        (Task::Ranking, PlanKind::NoisyGd, 0.99),
-        (Task::Metric, PlanKind::NoisyGd, 0.4),
-        (Task::Classification, PlanKind::NoisyGd, 0.8),
-        (Task::Regression, PlanKind::NoisyGd, 0.6),
-        (Task::Ranking, PlanKind::Moments, 0.9),
-        (Task::Regression, PlanKind::Moments, 0.9),
+        (Task::Ranking, Algorithm::NoisyGd, 0.99),
+        (Task::Metric, Algorithm::NoisyGd, 0.4),
+        (Task::Classification, Algorithm::NoisyGd, 0.8),
+        (Task::Regression, Algorithm::NoisyGd, 0.6),
+        (Task::Ranking, Algorithm::Moments, 0.9),
+        (Task::Regression, Algorithm::Moments, 0.9),
     ] {
         let worst = search(task, algorithm, 1200);
         assert!(worst <= 1.001, "{task:?} {algorithm:?}: {worst}");
@@ -113,10 +113,10 @@ fn no_record_moves_a_release_further_than_claimed() {
 
 #[test]
 fn records_beyond_the_cap_are_not_looked_at() {
-    let problem = problem(Task::Ranking, PlanKind::NoisyGd);
+    let problem = problem(Task::Ranking, Algorithm::NoisyGd);
     let mut rows: Vec<Row> =
         (0..CAP).map(|i| ([0.1 * i as f64, 0.5], if i % 2 == 0 { 1.0 } else { -1.0 })).collect();
-    let at = |rows: &[Row]| released(problem, PlanKind::NoisyGd, rows, &[0.1, 0.2]).0;
+    let at = |rows: &[Row]| released(problem, Algorithm::NoisyGd, rows, &[0.1, 0.2]).0;
     let full = at(&rows);
     rows.push(([0.9, -0.9], 1.0));
     assert_eq!(at(&rows), full);
@@ -127,7 +127,7 @@ fn models_of_tables_of_any_size_verify_and_do_not_tell_it() {
     for rows in [0, 1, 5, 400] {
         let rows: Vec<Row> =
             (0..rows).map(|i| ([0.001 * f64::from(i), 0.2], if i % 3 == 0 { 1.0 } else { -1.0 })).collect();
-        for algorithm in [PlanKind::NoisyGd, PlanKind::Moments] {
+        for algorithm in [Algorithm::NoisyGd, Algorithm::Moments] {
             let settings = Settings { max_records: Some(300), ..settings(Task::Ranking, algorithm) };
             let budget = Budget::new(1.0, 1e-6).unwrap();
             let table = Table {
@@ -152,10 +152,10 @@ fn models_of_tables_of_any_size_verify_and_do_not_tell_it() {
 
 #[test]
 fn algorithms_without_a_proof_are_refused() {
-    for algorithm in PlanKind::ALL {
+    for algorithm in Algorithm::ALL {
         let budget = Budget::new(1.0, 1e-6).unwrap();
         let calibrated = settings(Task::Ranking, algorithm).prepare(0, &Encoding::unscaled(D), budget);
-        let proved = matches!(algorithm, PlanKind::NoisyGd | PlanKind::Moments);
+        let proved = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
         assert_eq!(calibrated.is_ok(), proved, "{algorithm:?}");
         if !proved {
             assert!(

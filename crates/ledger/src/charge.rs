@@ -13,7 +13,7 @@ const ROUNDING: f64 = 1e-9;
 /// Ways to split the cost of a sampled run between noise and δ: its own δ, halved so many times.
 const SPLITS: i32 = 9;
 
-/// What a run pays, in three currencies: see `spent.rs`.
+/// What a run pays, in three currencies: see `filter.rs`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Charge {

@@ -1,5 +1,5 @@
 use pairdp_accountant::AccountantError;
-use pairdp_units::{Adjacency, Budget, Delta, Hint, shown};
+use pairdp_units::{Adjacency, Budget, Delta, FrontEnd, Hint, shown};
 use std::path::PathBuf;
 
 /// What a ledger refuses, or why it cannot be used.
@@ -194,6 +194,17 @@ impl From<rusqlite::Error> for LedgerError {
     }
 }
 
+fn grant(dataset: &str, to: FrontEnd) -> String {
+    to.either(
+        format!("`pairdp budget grant {dataset}`"),
+        format!("`Ledger.grant({dataset:?}, epsilon=..., delta=...)`"),
+    )
+}
+
+fn set_schema(dataset: &str) -> String {
+    format!("`Ledger.set_schema({dataset:?}, ...)`")
+}
+
 impl Hint for LedgerError {
     fn code(&self) -> &'static str {
         match self {
@@ -210,53 +221,65 @@ impl Hint for LedgerError {
         )
     }
 
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, to: FrontEnd) -> Option<String> {
         Some(match self {
             Self::NoSize(_) => {
-                "enter the data set with its number of records; where that is secret, say how many there are at most: `--max-records`, or `max_records` in Python".into()
+                format!("enter the data set with its number of records; where that is secret, say how many there are at most: {}", to.either("`--max-records`", "`max_records=`"))
             }
             Self::OtherSize { .. } => {
                 "nothing was spent; name the table's own data set, or enter this table as a new one".into()
             }
             Self::DoesNotFit { dataset, fits: Some(epsilon), .. } => format!(
-                "pass `--epsilon {epsilon}`, which fits with Gaussian noise, or ask the owner to run `pairdp budget grant {dataset}`"
+                "pass {}, which fits with Gaussian noise, or ask the owner to run {}",
+                to.setting("epsilon", &epsilon.to_string()),
+                grant(dataset, to)
             ),
             Self::DoesNotFit { dataset, fits: None, .. } => {
-                format!("nothing is left; ask the owner to run `pairdp budget grant {dataset}`")
+                format!("nothing is left; ask the owner to run {}", grant(dataset, to))
             }
             Self::NoDataSet(name) => {
-                format!("`pairdp budget show` lists them; `pairdp budget create {name}` makes one")
+                let (show, create) = to.either(
+                    ("pairdp budget show", format!("pairdp budget create {name}")),
+                    ("Ledger.show", format!("Ledger.add({name:?}, ...)")),
+                );
+                format!("`{show}` lists them; `{create}` makes one")
             }
             Self::DataSetExists(name) => {
-                format!("`pairdp budget grant {name}` changes what it may spend")
+                format!("{} changes what it may spend", grant(name, to))
             }
             Self::OtherSchema(name) => format!(
-                "use the schema that was set; nothing was opened or spent. Its owner changes it with `pairdp budget schema {name}`, or `Ledger.set_schema` in Python"
+                "use the schema that was set; nothing was opened or spent. Its owner changes it with {}",
+                to.either(format!("`pairdp budget schema {name}`"), set_schema(name))
             ),
             Self::NoSchema(name) => {
-                format!("its owner sets it once: `pairdp budget schema {name} --schema FILE`, or `Ledger.set_schema` in Python")
+                let command = format!("`pairdp budget schema {name} --schema FILE`");
+                format!("its owner sets it once: {}", to.either(command, set_schema(name)))
             }
             Self::RunIsDone(_) => {
                 "`pairdp budget recover` puts its model in place; remove the checkpoint to train another, which is another run".into()
             }
             Self::SamplerDelta { .. } => "choose a larger δ or a smaller ε".into(),
-            Self::Accountant(error) => return error.hint(),
+            Self::Accountant(error) => return error.hint(to),
             Self::Damaged(Damage::Rollback(_)) => {
                 "find out who restored the file; until then take what was spent from your own notes".into()
             }
             Self::Damaged(_) => {
-                "do not train on its data sets; restore a copy that `pairdp budget check` accepts and compare it with an export".into()
+                format!("do not train on its data sets; restore a copy that {} accepts and compare it with an export", to.either("`pairdp budget check`", "`Ledger.check`"))
             }
             Self::WrongKey | Self::NoKey(_) => {
-                "the key is made with the ledger, in FILE.key; restore it from a backup, or pass --key-command".into()
+                format!("the key is made with the ledger, in FILE.key; restore it from a backup, or pass {}", to.either("--key-command", "`key_command=`"))
             }
             Self::OpenKey(path) => format!("chmod 600 {}", path.display()),
             Self::MalformedKey(_) => {
                 "restore the key from a backup: a ledger opens with no other; a file that no ledger belongs to may be removed".into()
             }
-            Self::Missing(_) => "`pairdp budget create NAME --ledger FILE` makes one".into(),
+            Self::Missing(_) => {
+                to.either("`pairdp budget create NAME --ledger FILE` makes one", "`Ledger.create` makes one").into()
+            }
             Self::Exists(_) => "name another file".into(),
-            Self::NotALedger(_) => "name a file that `pairdp budget create` made".into(),
+            Self::NotALedger(_) => {
+                format!("name a file that {} made", to.either("`pairdp budget create`", "`Ledger.create`"))
+            }
             Self::Newer { .. } => "use a newer pairdp".into(),
             Self::Busy => "try again; a command holds the lock for milliseconds only".into(),
             Self::Adjacency { .. } => {

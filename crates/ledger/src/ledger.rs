@@ -1,4 +1,4 @@
-use crate::book::{Balance, Book, DataSet};
+use crate::account_state::{AccountState, Balance, DataSet};
 use crate::chain::Head;
 use crate::charge::{Charge, charges, within};
 use crate::entry::{Action, Cancelled, Cost, ENTRY_VERSION, Entry, RunId, printable};
@@ -24,7 +24,7 @@ pub struct Ledger {
     store: Store,
     key: Key,
     head: Head,
-    book: Book,
+    book: AccountState,
 }
 
 /// An entry as it stands in the file.
@@ -55,7 +55,7 @@ impl Ledger {
     pub fn open(path: &Path, key: Key) -> Result<Self, LedgerError> {
         let store = Store::open(path, &key)?;
         let head = store.start(&key);
-        let mut ledger = Self { store, key, head, book: Book::default() };
+        let mut ledger = Self { store, key, head, book: AccountState::default() };
         ledger.refresh()?;
         Ok(ledger)
     }
@@ -273,7 +273,7 @@ impl Ledger {
         let start = self.store.start(&self.key);
         let locked = self.store.read()?;
         locked.check_structure()?;
-        let mut book = Book::default();
+        let mut book = AccountState::default();
         let mut continued = since.is_none_or(|since| since == start);
         let head = locked.follow(&self.key, start, |body, head| {
             continued |= since == Some(head);
@@ -321,7 +321,7 @@ impl Ledger {
     fn append(
         &mut self,
         dataset: &str,
-        decide: impl FnOnce(&Book) -> Result<Action, LedgerError>,
+        decide: impl FnOnce(&AccountState) -> Result<Action, LedgerError>,
     ) -> Result<(), LedgerError> {
         let locked = self.store.write()?;
         self.head = catch_up(&locked, &self.key, self.head, &mut self.book)?;
@@ -343,7 +343,12 @@ impl Ledger {
     }
 }
 
-fn catch_up(locked: &Locked<'_>, key: &Key, from: Head, book: &mut Book) -> Result<Head, LedgerError> {
+fn catch_up(
+    locked: &Locked<'_>,
+    key: &Key,
+    from: Head,
+    book: &mut AccountState,
+) -> Result<Head, LedgerError> {
     locked.follow(key, from, |body, head| book.apply(&parse(body, head)?))
 }
 

@@ -51,7 +51,7 @@
 //! Whoever lacks the key cannot change, remove, reorder or add an entry unnoticed. Nobody, with or without it, can be
 //! kept from putting an old copy of the whole file back: compare [`Head`]s kept elsewhere (`docs/ledger.md`).
 
-mod book;
+mod account_state;
 mod booking;
 mod chain;
 mod charge;
@@ -59,12 +59,12 @@ mod curve;
 mod draft;
 mod entry;
 mod error;
+mod filter;
 mod key;
 mod ledger;
 mod outcome;
 mod reservation;
 mod schema;
-mod spent;
 mod store;
 mod sum;
 mod time;
@@ -72,7 +72,7 @@ mod time;
 #[cfg(test)]
 mod tests;
 
-pub use book::{Balance, DataSet};
+pub use account_state::{Balance, DataSet};
 pub use booking::{Booking, Settled};
 pub use chain::Head;
 pub use charge::Charge;

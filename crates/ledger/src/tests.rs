@@ -3,7 +3,7 @@
 use crate::*;
 use pairdp_accountant::event::{Release, Sampling};
 use pairdp_accountant::{Adjacency, Event, epsilon_for, gaussian};
-use pairdp_units::{Budget, Delta, Hint as _};
+use pairdp_units::{Budget, Delta, FrontEnd, Hint as _};
 use std::path::PathBuf;
 
 fn schema() -> SchemaDigest {
@@ -92,7 +92,7 @@ fn what_is_offered_fits_and_little_more_would() {
     let _first = desk.ledger.reserve("d", schema(), &gaussian_run(0.6, 1e-6)).unwrap();
     let refused = desk.ledger.reserve("d", schema(), &gaussian_run(0.9, 1e-6)).unwrap_err();
     let LedgerError::DoesNotFit { fits: Some(fits), .. } = refused else { panic!("{refused}") };
-    assert!(refused.hint().unwrap().contains(&format!("--epsilon {fits}")));
+    assert!(refused.hint(FrontEnd::Command).unwrap().contains(&format!("--epsilon {fits}")));
     assert!(desk.ledger.reserve("d", schema(), &gaussian_run(fits * 1.02, 1e-6)).is_err());
     let _second = desk.ledger.reserve("d", schema(), &gaussian_run(fits, 1e-6)).unwrap();
     assert!(desk.spent() <= 1.0);
@@ -258,7 +258,7 @@ fn issue_18_04_nothing_is_reserved_under_another_schema_or_none() {
     let refused = desk.ledger.reserve("early", schema(), &cost).unwrap_err();
     assert!(
         matches!(refused, LedgerError::NoSchema(_))
-            && refused.hint().unwrap().contains("budget schema early")
+            && refused.hint(FrontEnd::Command).unwrap().contains("budget schema early")
     );
     desk.ledger.set_schema("early", schema()).unwrap();
     let _paid = desk.ledger.reserve("early", schema(), &cost).unwrap();
@@ -272,7 +272,7 @@ fn issue_18_04_nothing_is_reserved_under_another_schema_or_none() {
 fn issue_18_04_entries_of_version_0_1_are_read() {
     let text = r#"{"version":1,"sequence":1,"time":1,"dataset":"d","action":{"kind":"created","grant":{"epsilon":1.0,"delta":1e-6},"adjacency":"replace-one","records":1000}}"#;
     let entry: Entry = serde_json::from_str(text).unwrap();
-    let mut book = crate::book::Book::default();
+    let mut book = crate::account_state::AccountState::default();
     book.apply(&entry).unwrap();
     assert_eq!(book.account("d").unwrap().facts().schema, None);
     assert_eq!(serde_json::to_string(&entry).unwrap(), text);
@@ -305,7 +305,7 @@ fn issue_22_1_what_came_of_a_run_is_in_the_entry_that_ends_it() {
     assert_eq!(desk.reopened().history().unwrap().len(), 4, "placed is said once");
     // It goes on no more, and cannot be ended twice; what was spent stays.
     let error = desk.ledger.resume("d", schema(), &run, &cost).unwrap_err();
-    assert!(matches!(error, LedgerError::RunIsDone(_)) && error.hint().is_some(), "{error}");
+    assert!(matches!(error, LedgerError::RunIsDone(_)) && error.hint(FrontEnd::Command).is_some(), "{error}");
     assert!(desk.ledger.finish(&run, cost.event(), model.clone()).is_err());
     assert!((desk.spent() - 0.2).abs() < 1e-6);
     // A run whose process is gone is ended by whoever finds its model.

@@ -2,7 +2,7 @@
 
 use crate::lattice::{LARGEST_BITS, SMALLEST_BITS};
 use crate::scale::LARGEST_BITS as LARGEST_SCALE_BITS;
-use pairdp_units::Hint;
+use pairdp_units::{FrontEnd, Hint};
 
 /// A request for noise that was refused.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -45,7 +45,7 @@ impl Hint for NoiseError {
         "noise"
     }
 
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, _: FrontEnd) -> Option<String> {
         match self {
             Self::OperatingSystem(_) => Some("check that the system's random device is available".into()),
             Self::Magnitude(_) => Some("tighten the bound on the answers, or add more noise".into()),

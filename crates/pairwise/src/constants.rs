@@ -4,11 +4,11 @@
 //! targets. All constants are rounded up. The folder `proofs` has a note for each family, and `tests/constants.rs` searches
 //! for records and parameters that exceed them.
 
-mod margin;
 mod metric;
 mod pointwise;
+mod ranking;
 
-use crate::{Objective, Problem, RankingForm};
+use crate::{Objective, Problem};
 use pairdp_units::directed::up_by;
 
 /// How the slope of a loss term changes with the parameters.
@@ -54,16 +54,12 @@ pub struct Constants {
 
 impl Constants {
     pub(crate) fn of(problem: Problem, norm: f64) -> Self {
-        let kappa = problem.feature_bound();
+        let (comparison, score) = (problem.comparison(), problem.score());
+        let length = comparison.length(score);
         match problem.objective() {
-            Objective::Ranking { form: RankingForm::Indicator, loss } => {
-                margin::ranking(loss, 2.0 * kappa, norm, 1.0)
-            }
-            Objective::Ranking { form: RankingForm::Symmetric, loss } => {
-                margin::ranking(loss, 4.0 * kappa, norm, 2.0)
-            }
-            Objective::Metric { loss } => metric::constants(loss, problem, norm),
-            Objective::Pointwise { loss } => pointwise::constants(loss, kappa, norm),
+            Objective::Ranking { loss, .. } => ranking::constants(loss, length, norm, comparison.orders()),
+            Objective::Metric { loss } => metric::constants(loss, problem, length, norm),
+            Objective::Pointwise { loss } => pointwise::constants(loss, length, norm),
         }
         .rounded_up()
     }
@@ -116,11 +112,7 @@ impl Problem {
     /// The smoothness of the whole risk of n records, ridge included: for rankers at most half or a quarter of the
     /// pairs count at once, so it is smaller than that of a pair.
     pub fn risk_smoothness(self, n: usize) -> Option<f64> {
-        let share = match self.objective() {
-            Objective::Ranking { form: RankingForm::Indicator, .. } => n as f64 / (4.0 * (n as f64 - 1.0)),
-            Objective::Ranking { form: RankingForm::Symmetric, .. } => n as f64 / (2.0 * (n as f64 - 1.0)),
-            _ => 1.0,
-        };
+        let share = self.comparison().active_share(n as f64);
         self.constants().smoothness().map(|smoothness| up_by(smoothness * share + self.ridge(), 6.0))
     }
 }

@@ -35,7 +35,7 @@ mod single;
 mod sums;
 mod tree;
 
-use crate::{Element, Objective, Problem, Records};
+use crate::{Objective, Problem, Records};
 use pairdp_units::directed::up_by;
 use parts::{Share, Workspace};
 
@@ -51,12 +51,7 @@ pub use single::{pair_gradient, record_gradient};
 ///
 /// # Panics
 /// If the number of parameters does not fit the records: a mistake of the caller.
-pub fn gradient<E: Element>(
-    problem: Problem,
-    records: &Records<E>,
-    parameters: &[f64],
-    par: Par,
-) -> Vec<f64> {
+pub fn gradient(problem: Problem, records: &Records, parameters: &[f64], par: Par) -> Vec<f64> {
     assert_eq!(parameters.len(), problem.parameters(records.columns()), "one parameter for each coordinate");
     if let Objective::Ranking { loss, .. } = problem.objective()
         && charges::needs_tree(loss)
@@ -73,7 +68,7 @@ pub fn gradient<E: Element>(
 ///
 /// # Panics
 /// As [`gradient`].
-pub fn risk<E: Element>(problem: Problem, records: &Records<E>, parameters: &[f64], par: Par) -> f64 {
+pub fn risk(problem: Problem, records: &Records, parameters: &[f64], par: Par) -> f64 {
     assert_eq!(parameters.len(), problem.parameters(records.columns()), "one parameter for each coordinate");
     match problem.objective() {
         Objective::Ranking { .. } => charges::risk(problem, records, parameters, par),

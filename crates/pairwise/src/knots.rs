@@ -87,7 +87,8 @@ impl Block {
         }
     }
 
-    fn is_category(self) -> bool {
+    /// Whether it is a column of categories.
+    pub fn is_category(self) -> bool {
         matches!(self, Self::Category { .. })
     }
 }

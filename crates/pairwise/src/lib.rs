@@ -6,6 +6,7 @@
 //! gradients over all n² pairs at about the price of reading the table twice.
 
 mod clip;
+mod comparison;
 mod constants;
 mod domain;
 pub mod kernel;
@@ -14,15 +15,16 @@ mod loss;
 pub mod measure;
 pub mod moments;
 mod problem;
+mod ranking_statistics;
 mod records;
 mod sensitivity;
-mod shares;
 
 pub use clip::clip_row;
 pub use constants::{Constants, Regularity};
 pub use domain::{Domain, metric_map, solve_ridge};
-pub use loss::{MarginLoss, MetricLoss, PointLoss};
-pub use problem::{Labels, Neighbours, Objective, Problem, ProblemError, RankingForm};
-pub use records::{Element, Records, RecordsError};
+pub use loss::{LossKind, MarginLoss, MetricLoss, PointLoss};
+pub use pairdp_units::{Labels, Neighbours};
+pub use problem::{Objective, Problem, ProblemError, RankingForm};
+pub use ranking_statistics::Shares;
+pub use records::{Records, RecordsError};
 pub use sensitivity::Sensitivity;
-pub use shares::Shares;

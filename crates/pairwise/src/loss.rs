@@ -1,10 +1,75 @@
-//! Scalar losses: value and slope, and the range their slopes can have.
+//! Losses: value and slope of a scalar, and what a proof needs to know of them.
 //!
 //! A loss is named here by its formula; on which records, pairs and domain it is minimised is for
-//! [`Problem`](crate::Problem) to say. All are convex.
+//! [`Problem`](crate::Problem) to say. All are convex. All that there is to say of a loss of margins is in this file, and
+//! [`LossKind`] is the one table of names that people type.
 
-use pairdp_units::directed::smaller;
+mod metric;
+mod point;
+
+pub use metric::MetricLoss;
+pub use point::PointLoss;
+
+use crate::Regularity;
+use pairdp_units::directed::{larger, smaller};
 use serde::{Deserialize, Serialize};
+
+/// A loss by the name that people type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// log(1 + e^−margin).
+    Logistic,
+    /// The same with a slope of at most ½.
+    CappedLogistic,
+    /// (1 − margin)₊.
+    Hinge,
+    /// (1 − margin)², or (target − score)².
+    Squared,
+    /// (1 − margin)₊^q.
+    QHinge,
+    /// |target − score|^q.
+    QNorm,
+}
+
+/// A name, and the loss of a margin that it is for an exponent q, if it is one.
+type Row = (LossKind, &'static str, fn(f64) -> Option<MarginLoss>);
+
+impl LossKind {
+    /// All of them, in order.
+    const TABLE: [Row; 6] = [
+        (Self::Logistic, "logistic", |_| Some(MarginLoss::Logistic)),
+        (Self::CappedLogistic, "capped-logistic", |_| Some(MarginLoss::CappedLogistic)),
+        (Self::Hinge, "hinge", |_| Some(MarginLoss::Hinge)),
+        (Self::Squared, "squared", |_| Some(MarginLoss::Squared)),
+        (Self::QHinge, "q-hinge", |q| Some(MarginLoss::QHinge { q })),
+        (Self::QNorm, "q-norm", |_| None),
+    ];
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::TABLE.into_iter().map(|row| row.0)
+    }
+
+    fn row(self) -> Row {
+        Self::TABLE[self as usize]
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The loss of a margin, with its exponent if it has one; none for a loss of residuals alone.
+    pub fn of_margins(self, q: f64) -> Option<MarginLoss> {
+        self.row().2(q)
+    }
+
+    /// Whether it grows no steeper with the margin than 1.
+    pub fn is_lipschitz(self) -> bool {
+        self.of_margins(1.5).is_some_and(MarginLoss::is_lipschitz)
+    }
+}
 
 /// A loss φ of the margin s = score(positive) − score(negative), or of s = y·score for one record.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -51,99 +116,97 @@ impl MarginLoss {
             Self::QHinge { q } => q * positive_part(1.0 - margin).powf(q - 1.0),
         }
     }
-}
 
-/// A loss of the squared distance M = (x − x')ᵀW(x − x') of two records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MetricLoss {
-    /// (1 + M)₊ for records of one class, (1 − M)₊ for records of two.
-    Hinge,
-    /// log(1 + e^{M−1}) for records of one class, log(1 + e^{1−M}) for records of two.
-    Logistic,
-}
-
-impl MetricLoss {
-    /// The loss of a pair at squared distance M.
-    pub fn value(self, distance: f64, same_class: bool) -> f64 {
-        match (self, same_class) {
-            (Self::Hinge, true) => positive_part(1.0 + distance),
-            (Self::Hinge, false) => positive_part(1.0 - distance),
-            (Self::Logistic, true) => MarginLoss::Logistic.value(1.0 - distance),
-            (Self::Logistic, false) => MarginLoss::Logistic.value(distance - 1.0),
+    /// The largest steepness at margins down to −`reach`.
+    pub(crate) fn steepest(self, reach: f64) -> f64 {
+        match self {
+            Self::Hinge => 1.0,
+            Self::Logistic => logistic(reach),
+            Self::CappedLogistic => 0.5,
+            Self::Squared => 2.0 * (1.0 + reach),
+            Self::QHinge { q } => q * (1.0 + reach).powf(q - 1.0),
         }
     }
 
-    /// The derivative in M: at least 0 for one class (pull together), at most 0 for two (push apart).
-    pub fn slope(self, distance: f64, same_class: bool) -> f64 {
-        match (self, same_class) {
-            (Self::Hinge, true) => f64::from(u8::from(distance > -1.0)),
-            (Self::Hinge, false) => -f64::from(u8::from(distance < 1.0)),
-            (Self::Logistic, true) => logistic(distance - 1.0),
-            (Self::Logistic, false) => -logistic(1.0 - distance),
+    /// The least steepness at margins up to `reach`: below 0 for the squared loss alone.
+    pub(crate) fn flattest(self, reach: f64) -> f64 {
+        match self {
+            Self::Squared => 2.0 * (1.0 - reach),
+            Self::Hinge | Self::Logistic | Self::CappedLogistic | Self::QHinge { .. } => 0.0,
+        }
+    }
+
+    /// How far the steepness can vary over margins within ±`reach`.
+    pub(crate) fn variation(self, reach: f64) -> f64 {
+        match self {
+            Self::Hinge => 1.0,
+            Self::Logistic => (reach / 2.0).tanh(),
+            Self::CappedLogistic => 0.5 * (reach / 2.0).tanh(),
+            Self::Squared => 4.0 * reach,
+            Self::QHinge { q } => self.steepest(reach) - q * larger(1.0 - reach, 0.0).powf(q - 1.0),
+        }
+    }
+
+    /// Regularity of φ(w·v) in w for ‖v‖ ≤ `length`.
+    pub(crate) fn regularity(self, length: f64) -> Regularity {
+        match self {
+            Self::Hinge => Regularity::Jumps,
+            Self::Logistic | Self::CappedLogistic => Regularity::Smooth { constant: length * length / 4.0 },
+            Self::Squared => Regularity::Smooth { constant: 2.0 * length * length },
+            Self::QHinge { q } => Regularity::Hoelder { exponent: q - 1.0, constant: q * length.powf(q) },
+        }
+    }
+
+    /// Whether no margin is steeper than 1, so that there is noise without a bound on the parameters.
+    pub(crate) fn is_lipschitz(self) -> bool {
+        match self {
+            Self::Hinge | Self::Logistic | Self::CappedLogistic => true,
+            Self::Squared | Self::QHinge { .. } => false,
+        }
+    }
+
+    /// An exponent that has to lie between 1 and 2.
+    pub(crate) fn exponent(self) -> Option<f64> {
+        match self {
+            Self::QHinge { q } => Some(q),
+            Self::Hinge | Self::Logistic | Self::CappedLogistic | Self::Squared => None,
+        }
+    }
+
+    /// Which kernel adds up its slopes over all pairs.
+    pub(crate) fn summation(self) -> Summation {
+        match self {
+            Self::Hinge => Summation::Counts,
+            Self::Logistic => Summation::Boxes,
+            Self::CappedLogistic => Summation::Capped,
+            Self::Squared => Summation::Sums,
+            Self::QHinge { q } => Summation::Powers { q },
         }
     }
 }
 
-/// A loss of one record's score and target.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PointLoss {
-    /// A margin loss of y·score, y = ±1.
-    Margin(MarginLoss),
-    /// |y − score|^q, 1 < q ≤ 2, for targets within ±`target_bound`; q = 2 is least squares.
-    Residual {
+/// How slopes are added up over all pairs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Summation {
+    /// The logistic function, by boxes of scores.
+    Boxes,
+    /// A step, by counts of sorted scores.
+    Counts,
+    /// A straight line, by sums.
+    Sums,
+    /// q·(1 − s)₊^{q−1}, by a tree over all scores.
+    Powers {
         /// The exponent q.
         q: f64,
-        /// Y: targets beyond it are cut off.
-        target_bound: f64,
     },
+    /// min(σ(−s), ½), by a tree over all scores.
+    Capped,
 }
 
-impl PointLoss {
-    /// A stored target as this loss takes it: the sign for margins, within ±Y for residuals, 0 for what is no number.
-    #[inline]
-    pub fn read_target(self, stored: f64) -> f64 {
-        match self {
-            Self::Margin(_) => {
-                if stored > 0.0 {
-                    1.0
-                } else {
-                    -1.0
-                }
-            }
-            Self::Residual { target_bound, .. } => {
-                if stored > target_bound {
-                    target_bound
-                } else if stored >= -target_bound {
-                    stored
-                } else if stored < -target_bound {
-                    -target_bound
-                } else {
-                    0.0
-                }
-            }
-        }
-    }
-
-    /// The loss of a record.
-    pub fn value(self, score: f64, target: f64) -> f64 {
-        match self {
-            Self::Margin(loss) => loss.value(target * score),
-            Self::Residual { q, .. } => (target - score).abs().powf(q),
-        }
-    }
-
-    /// The derivative in the score.
-    pub fn slope(self, score: f64, target: f64) -> f64 {
-        match self {
-            Self::Margin(loss) => -target * loss.steepness(target * score),
-            Self::Residual { q, .. } => {
-                let residual = score - target;
-                // signum(0) is 1, but the power is 0 there.
-                q * residual.abs().powf(q - 1.0) * residual.signum()
-            }
-        }
+impl Summation {
+    /// Whether it takes all scores in one place.
+    pub(crate) fn is_tree(self) -> bool {
+        matches!(self, Self::Powers { .. } | Self::Capped)
     }
 }
 
@@ -157,7 +220,7 @@ pub(crate) fn logistic(t: f64) -> f64 {
     }
 }
 
-fn positive_part(value: f64) -> f64 {
+pub(crate) fn positive_part(value: f64) -> f64 {
     if value > 0.0 { value } else { 0.0 }
 }
 
@@ -170,15 +233,9 @@ mod tests {
     fn slopes_are_derivatives() {
         let h = 1e-6;
         let derivative = |f: &dyn Fn(f64) -> f64, x: f64| (f(x + h) - f(x - h)) / (2.0 * h);
-        let margins = [
-            MarginLoss::Hinge,
-            MarginLoss::Logistic,
-            MarginLoss::CappedLogistic,
-            MarginLoss::Squared,
-            MarginLoss::QHinge { q: 1.4 },
-        ];
+        let margins: Vec<MarginLoss> = LossKind::all().filter_map(|kind| kind.of_margins(1.4)).collect();
         for x in [-3.0, -0.7, 0.0, 0.4, 0.9, 1.7, 4.0] {
-            for loss in margins {
+            for loss in margins.iter().copied() {
                 let found = derivative(&|s| loss.value(s), x);
                 assert!((loss.steepness(x) + found).abs() < 1e-6, "{loss:?} at {x}");
             }
@@ -191,7 +248,7 @@ mod tests {
                 let found = derivative(&|m| loss.value(m, same), x);
                 assert!((loss.slope(x, same) - found).abs() < 1e-6, "{loss:?} {same} at {x}");
             }
-            for loss in margins.map(PointLoss::Margin).into_iter().chain([
+            for loss in margins.iter().copied().map(PointLoss::Margin).chain([
                 PointLoss::Residual { q: 1.5, target_bound: 1.0 },
                 PointLoss::Residual { q: 2.0, target_bound: 1.0 },
             ]) {
@@ -199,6 +256,33 @@ mod tests {
                     let found = derivative(&|s| loss.value(s, target), x);
                     assert!((loss.slope(x, target) - found).abs() < 1e-5, "{loss:?} at {x}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_of_names_is_in_the_order_of_the_kinds() {
+        for (k, kind) in LossKind::all().enumerate() {
+            assert_eq!(kind as usize, k);
+            assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{}\"", kind.name()));
+        }
+    }
+
+    /// What a proof is told of a loss is what the loss does, margin by margin.
+    #[test]
+    fn bounds_on_slopes_are_those_of_the_slopes() {
+        for loss in LossKind::all().filter_map(|kind| kind.of_margins(1.4)) {
+            for reach in [0.0, 0.3, 1.0, 2.5, 30.0] {
+                let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
+                for k in -500..=500 {
+                    let found = loss.steepness(f64::from(k) / 500.0 * reach);
+                    (most, least) = (larger(most, found), smaller(least, found));
+                }
+                let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs());
+                assert!(near(loss.steepest(reach), most), "{loss:?} within {reach}");
+                assert!(loss.flattest(reach) <= least, "{loss:?} within {reach}");
+                assert!(loss.variation(reach) >= most - least - 1e-12, "{loss:?} within {reach}");
+                assert!(!loss.is_lipschitz() || most <= 1.0, "{loss:?} within {reach}");
             }
         }
     }

@@ -1,9 +1,10 @@
 //! What is to be learned, in public terms.
 
+use crate::comparison::{Comparison, Linear};
 use crate::domain::norm_up;
 use crate::{Constants, Domain, MarginLoss, MetricLoss, PointLoss, Sensitivity};
 use pairdp_units::directed::{larger, up_by};
-use pairdp_units::{Adjacency, Hint, shown};
+use pairdp_units::{Adjacency, FrontEnd, Hint, Labels, Neighbours, shown};
 use serde::{Deserialize, Serialize};
 
 /// Public numbers that do not make a problem.
@@ -36,7 +37,7 @@ impl Hint for ProblemError {
         "number"
     }
 
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, _: FrontEnd) -> Option<String> {
         match self {
             Self::Range { .. } => {
                 Some("sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent".into())
@@ -46,33 +47,6 @@ impl Hint for ProblemError {
             Self::TooFewRecords(_) => None,
         }
     }
-}
-
-/// Whose labels count as part of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Labels {
-    /// Replacing a record may change its label.
-    #[default]
-    Private,
-    /// Labels are known to everyone: neighbours differ in features only, and the guarantee has a name of its own
-    /// ([`Adjacency::ReplaceFeatures`]).
-    Public,
-}
-
-/// Which tables count as neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Neighbours {
-    /// Tables of the same public size that differ in one record.
-    #[default]
-    ReplaceOne,
-    /// Tables of which one has a record more. Their size is secret; a public cap takes its place, and records after so many do
-    /// not count.
-    AddRemoveOne {
-        /// The cap.
-        most: usize,
-    },
 }
 
 /// The normalisation of the ranking risk.
@@ -188,11 +162,7 @@ impl Problem {
         }
         let (lipschitz_everywhere, exponent) = match objective {
             Objective::Ranking { loss, .. } | Objective::Pointwise { loss: PointLoss::Margin(loss) } => {
-                match loss {
-                    MarginLoss::Hinge | MarginLoss::Logistic | MarginLoss::CappedLogistic => (true, None),
-                    MarginLoss::Squared => (false, None),
-                    MarginLoss::QHinge { q } => (false, Some((q, q < 2.0))),
-                }
+                (loss.is_lipschitz(), loss.exponent().map(|q| (q, q < 2.0)))
             }
             Objective::Metric { .. } => (true, None),
             Objective::Pointwise { loss: PointLoss::Residual { q, target_bound } } => {
@@ -249,11 +219,7 @@ impl Problem {
 
     /// The name of the neighbouring relation, for whom the guarantee is.
     pub fn adjacency(self) -> Adjacency {
-        match (self.neighbours, self.labels) {
-            (Neighbours::ReplaceOne, Labels::Private) => Adjacency::ReplaceOne,
-            (Neighbours::ReplaceOne, Labels::Public) => Adjacency::ReplaceFeatures,
-            (Neighbours::AddRemoveOne { .. }, _) => Adjacency::AddRemoveOne,
-        }
+        Adjacency::of(self.neighbours, self.labels)
     }
 
     /// The size that sums are divided by and noise is scaled to: that of the table, or the cap.
@@ -267,6 +233,16 @@ impl Problem {
     /// What is minimised.
     pub fn objective(self) -> Objective {
         self.objective
+    }
+
+    /// Which terms the risk adds up.
+    pub(crate) fn comparison(self) -> Comparison {
+        Comparison::of(self.objective)
+    }
+
+    /// What is compared.
+    pub(crate) fn score(self) -> Linear {
+        Linear { feature_bound: self.feature_bound }
     }
 
     /// Where the parameters live.
@@ -333,12 +309,8 @@ impl Problem {
         if self.neighbours == Neighbours::ReplaceOne {
             return Ok(Sensitivity::new(replaced(self)));
         }
-        let pairs_of_a_record = match self.objective {
-            Objective::Ranking { form: RankingForm::Indicator, .. } | Objective::Pointwise { .. } => 1.0,
-            // Both orders count.
-            Objective::Ranking { form: RankingForm::Symmetric, .. } | Objective::Metric { .. } => 2.0,
-        };
-        let added = up_by(pairs_of_a_record * self.constants_within(norm).gradient_bound / n as f64, 2.0);
+        let added =
+            up_by(self.comparison().orders() * self.constants_within(norm).gradient_bound / n as f64, 2.0);
         Ok(Sensitivity::new(larger(added, replaced(self.with_labels(Labels::Private)))))
     }
 
@@ -346,12 +318,7 @@ impl Problem {
     pub fn gradient_norm_bound(self, norm: f64, n: usize) -> f64 {
         let n = larger(n as f64, 2.0);
         let gradient = self.constants_within(norm).gradient_bound;
-        let share = match self.objective {
-            // At most n₊n₋ ≤ n²/4 of n(n−1) ordered pairs count, once or twice.
-            Objective::Ranking { form: RankingForm::Indicator, .. } => n / (4.0 * (n - 1.0)),
-            Objective::Ranking { form: RankingForm::Symmetric, .. } => n / (2.0 * (n - 1.0)),
-            _ => 1.0,
-        };
+        let share = self.comparison().active_share(n);
         up_by(gradient * share, 4.0)
     }
 

@@ -1,59 +1,8 @@
 //! The private table, in the form that kernels read.
 
 use crate::clip::clip_row;
-use pairdp_units::Hint;
-use zeroize::{DefaultIsZeroes, Zeroize as _};
-
-/// How a feature is stored. Sums are always taken in `f64`.
-pub trait Element: sealed::Sealed + DefaultIsZeroes + Copy + Send + Sync + 'static {
-    /// The value in double precision, exactly.
-    fn wide(self) -> f64;
-    /// The nearest stored value that is not larger in absolute value.
-    fn narrow(value: f64) -> Self;
-    /// The values in double precision: the slice itself where that is how they are stored, else a copy in `buffer`.
-    fn widen<'a>(values: &'a [Self], buffer: &'a mut Vec<f64>) -> &'a [f64];
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-}
-
-impl Element for f64 {
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        self
-    }
-    fn narrow(value: f64) -> Self {
-        value
-    }
-    fn widen<'a>(values: &'a [Self], _: &'a mut Vec<f64>) -> &'a [f64] {
-        values
-    }
-}
-
-impl Element for f32 {
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        f64::from(self)
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
-    fn narrow(value: f64) -> Self {
-        let nearest = value as f32;
-        // Towards zero, so that a clipped row stays within its bound.
-        if f64::from(nearest).abs() > value.abs() {
-            if nearest > 0.0 { nearest.next_down() } else { nearest.next_up() }
-        } else {
-            nearest
-        }
-    }
-    fn widen<'a>(values: &'a [Self], buffer: &'a mut Vec<f64>) -> &'a [f64] {
-        buffer.clear();
-        buffer.extend(values.iter().map(|v| v.wide()));
-        buffer
-    }
-}
+use pairdp_units::{FrontEnd, Hint};
+use zeroize::Zeroize as _;
 
 /// A table that has the wrong shape. These are facts about its form, never about its content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +24,7 @@ pub enum RecordsError {
 }
 
 impl Hint for RecordsError {
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, _: FrontEnd) -> Option<String> {
         None
     }
 }
@@ -85,27 +34,25 @@ impl Hint for RecordsError {
 ///
 /// No `Debug`, no `Clone`, no serialisation: records do not travel. When they are dropped their memory is overwritten, so that it
 /// does not lie about in what the process, or the next one, uses it for.
-pub struct Records<E: Element = f64> {
-    features: Vec<E>,
+pub struct Records {
+    features: Vec<f64>,
     columns: usize,
     targets: Vec<f64>,
     feature_bound: f64,
 }
 
-impl<E: Element> Records<E> {
-    fn wipe(&mut self) {
-        self.features.as_mut_slice().zeroize();
-        self.targets.as_mut_slice().zeroize();
-    }
-}
-
-impl<E: Element> Drop for Records<E> {
+impl Drop for Records {
     fn drop(&mut self) {
         self.wipe();
     }
 }
 
-impl Records<f64> {
+impl Records {
+    fn wipe(&mut self) {
+        self.features.as_mut_slice().zeroize();
+        self.targets.as_mut_slice().zeroize();
+    }
+
     /// Takes a row-major matrix and clips every row to `feature_bound`; a positive record gets the target +1, a
     /// negative one −1.
     ///
@@ -143,18 +90,6 @@ impl Records<f64> {
         Ok(Self { features, columns, targets, feature_bound })
     }
 
-    /// The same table stored in single precision, at half the memory.
-    pub fn to_single(mut self) -> Records<f32> {
-        Records {
-            features: self.features.iter().copied().map(f32::narrow).collect(),
-            columns: self.columns,
-            targets: std::mem::take(&mut self.targets),
-            feature_bound: self.feature_bound,
-        }
-    }
-}
-
-impl<E: Element> Records<E> {
     /// n, which is public under replace-one adjacency.
     pub fn len(&self) -> usize {
         self.targets.len()
@@ -176,12 +111,12 @@ impl<E: Element> Records<E> {
     }
 
     /// The features, row-major.
-    pub fn features(&self) -> &[E] {
+    pub fn features(&self) -> &[f64] {
         &self.features
     }
 
     /// The features of one record.
-    pub fn row(&self, index: usize) -> &[E] {
+    pub fn row(&self, index: usize) -> &[f64] {
         &self.features[index * self.columns..(index + 1) * self.columns]
     }
 

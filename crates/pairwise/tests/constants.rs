@@ -8,8 +8,8 @@
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::{pair_gradient, record_gradient};
 use pairdp_pairwise::{
-    Constants, Domain, Labels, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records,
-    Regularity,
+    Constants, Domain, Labels, LossKind, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm,
+    Records, Regularity,
 };
 use pairdp_units::directed::{larger, smaller};
 
@@ -190,13 +190,6 @@ fn search(problem: Problem, quantity: &Quantity, random: &mut Replay, restarts: 
 }
 
 fn problems() -> Vec<Problem> {
-    let margins = [
-        MarginLoss::Logistic,
-        MarginLoss::CappedLogistic,
-        MarginLoss::Hinge,
-        MarginLoss::Squared,
-        MarginLoss::QHinge { q: 1.5 },
-    ];
     let mut all = Vec::new();
     let mut add = |objective: Objective, domain: Domain, kappa: f64| {
         if let Ok(problem) = Problem::new(objective, domain, kappa) {
@@ -204,7 +197,7 @@ fn problems() -> Vec<Problem> {
         }
     };
     for domain in [Domain::Ball { radius: 0.6 }, Domain::Ball { radius: 2.0 }, Domain::Whole] {
-        for loss in margins {
+        for loss in LossKind::all().filter_map(|kind| kind.of_margins(1.5)) {
             add(Objective::Ranking { form: RankingForm::Indicator, loss }, domain, 0.8);
             add(Objective::Ranking { form: RankingForm::Symmetric, loss }, domain, 0.8);
             add(Objective::Pointwise { loss: PointLoss::Margin(loss) }, domain, 1.3);

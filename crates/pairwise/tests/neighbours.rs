@@ -6,7 +6,8 @@
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{
-    Domain, Labels, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records, clip_row,
+    Domain, Labels, LossKind, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records,
+    clip_row,
 };
 
 const D: usize = 2;
@@ -35,13 +36,7 @@ fn share(problem: Problem, table: (&[f64], &[f64]), replacement: (&[f64], f64), 
 
 fn objectives() -> Vec<Objective> {
     let mut all = Vec::new();
-    for loss in [
-        MarginLoss::Logistic,
-        MarginLoss::CappedLogistic,
-        MarginLoss::Hinge,
-        MarginLoss::Squared,
-        MarginLoss::QHinge { q: 1.1 },
-    ] {
+    for loss in LossKind::all().filter_map(|kind| kind.of_margins(1.1)) {
         all.push(Objective::Ranking { form: RankingForm::Indicator, loss });
         all.push(Objective::Ranking { form: RankingForm::Symmetric, loss });
         all.push(Objective::Pointwise { loss: PointLoss::Margin(loss) });

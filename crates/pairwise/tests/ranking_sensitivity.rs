@@ -6,18 +6,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_pairwise::kernel::{self, Par};
-use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
+use pairdp_pairwise::{Domain, LossKind, MarginLoss, Objective, Problem, RankingForm, Records};
 use proptest::prelude::*;
 
 const KAPPA: f64 = 0.7;
 
-const LOSSES: [MarginLoss; 5] = [
-    MarginLoss::Logistic,
-    MarginLoss::CappedLogistic,
-    MarginLoss::Hinge,
-    MarginLoss::Squared,
-    MarginLoss::QHinge { q: 1.6 },
-];
+fn losses() -> impl Iterator<Item = MarginLoss> {
+    LossKind::all().filter_map(|kind| kind.of_margins(1.6))
+}
 
 fn problem(loss: MarginLoss, form: RankingForm) -> Problem {
     Problem::new(Objective::Ranking { form, loss }, Domain::Ball { radius: 3.0 }, KAPPA).unwrap()
@@ -50,7 +46,7 @@ proptest! {
         replacement in record(),
         w in proptest::collection::vec(-2.0..2.0_f64, 2),
     ) {
-        for loss in LOSSES {
+        for loss in losses() {
             for form in [RankingForm::Indicator, RankingForm::Symmetric] {
                 let share = share(problem(loss, form), &table, replacement.clone(), &w);
                 prop_assert!(share <= 1.000_001, "{loss:?} {form:?}: {share}");
@@ -67,7 +63,7 @@ fn the_bound_is_attained() {
             let mut table = vec![(vec![-KAPPA, 0.0], true)];
             table.resize(n, (vec![KAPPA, 0.0], false));
             let flipped = (vec![-KAPPA, 0.0], false);
-            for loss in LOSSES {
+            for loss in losses() {
                 for form in [RankingForm::Indicator, RankingForm::Symmetric] {
                     let share = share(problem(loss, form), &table, flipped.clone(), &[norm, 0.0]);
                     assert!(

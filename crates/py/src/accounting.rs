@@ -1,6 +1,6 @@
 //! The accountant.
 
-use crate::error::refused;
+use crate::gateway::EnterCore as _;
 use pairdp_accountant::{Event, account, calibrate};
 use pairdp_units::{Budget, Delta, shown};
 use pyo3::prelude::*;
@@ -15,10 +15,11 @@ pub(crate) fn epsilon(
     noise_multiplier: f64,
     delta: f64,
 ) -> PyResult<(f64, f64, &'static str)> {
-    let event = Event::gaussian_steps(records, batch, steps, noise_multiplier).map_err(refused)?;
-    let delta = Delta::new(delta).map_err(refused)?;
-    let answer = py.detach(|| account(&event, delta)).map_err(refused)?;
-    Ok((answer.epsilon.get(), answer.lower_bound, answer.method.name()))
+    py.enter_core(|| {
+        let event = Event::gaussian_steps(records, batch, steps, noise_multiplier)?;
+        let answer = account(&event, Delta::new(delta)?)?;
+        Ok((answer.epsilon.get(), answer.lower_bound, answer.method.name()))
+    })
 }
 
 /// An ε or δ as text, never smaller than it is.
@@ -37,9 +38,10 @@ pub(crate) fn noise_multiplier(
     epsilon: f64,
     delta: f64,
 ) -> PyResult<f64> {
-    let event = Event::gaussian_steps(records, batch, steps, 1.0).map_err(refused)?;
-    let budget = Budget::new(epsilon, delta).map_err(refused)?;
-    py.detach(|| calibrate::noise_multiplier(&event, budget)).map_err(refused)
+    py.enter_core(|| {
+        let event = Event::gaussian_steps(records, batch, steps, 1.0)?;
+        Ok(calibrate::noise_multiplier(&event, Budget::new(epsilon, delta)?)?)
+    })
 }
 
 /// For each false-positive rate, the smallest false-negative rate that a distinguisher could have.
@@ -53,7 +55,9 @@ pub(crate) fn trade_off(
     noise_multiplier: f64,
     false_positives: Vec<f64>,
 ) -> PyResult<Vec<f64>> {
-    let event = Event::gaussian_steps(records, batch, steps, noise_multiplier).map_err(refused)?;
-    let points = py.detach(|| calibrate::trade_off(&event, &false_positives)).map_err(refused)?;
-    Ok(points.into_iter().map(|point| point.false_negative).collect())
+    py.enter_core(|| {
+        let event = Event::gaussian_steps(records, batch, steps, noise_multiplier)?;
+        let points = calibrate::trade_off(&event, &false_positives)?;
+        Ok(points.into_iter().map(|point| point.false_negative).collect())
+    })
 }

@@ -1,7 +1,7 @@
 //! Audits of plans.
 
-use crate::error::{refused, shape};
-use crate::model::read_settings;
+use crate::gateway::{EnterCore as _, Refused};
+use crate::settings::read_settings;
 use pairdp_audit::{Audit, AuditError, Runs};
 use pairdp_data::Encoding;
 use pairdp_learn::RepresentationKind;
@@ -24,21 +24,20 @@ pub(crate) fn audit(
     pair: &str,
     view: &str,
 ) -> PyResult<String> {
-    let named = |error: serde_json::Error| shape(&error.to_string());
-    let pair = serde_json::from_value(pair.into()).map_err(named)?;
-    let view = serde_json::from_value(view.into()).map_err(named)?;
-    let budget = Budget::new(epsilon, delta).map_err(refused)?;
-    // Rows are given as they are, and what is audited is what is learned from them.
-    let mut settings = read_settings(settings)?;
-    settings.representation = settings.representation.or(Some(RepresentationKind::Ranges));
-    let spec = settings.prepare(records, &Encoding::unscaled(features), budget).map_err(refused)?;
-    let (problem, plan, columns, budget) = (spec.problem(), spec.plan(), spec.columns(), spec.budget());
-    let report = py.detach(|| {
+    py.enter_core(|| {
+        let named = |error: serde_json::Error| Refused::value(error.to_string());
+        let pair = serde_json::from_value(pair.into()).map_err(named)?;
+        let view = serde_json::from_value(view.into()).map_err(named)?;
+        let budget = Budget::new(epsilon, delta)?;
+        // Rows are given as they are, and what is audited is what is learned from them.
+        let mut settings = read_settings(settings)?;
+        settings.representation = settings.representation.or(Some(RepresentationKind::Ranges));
+        let spec = settings.prepare(records, &Encoding::unscaled(features), budget)?;
+        let (problem, plan, columns, budget) = (spec.problem(), spec.plan(), spec.columns(), spec.budget());
         let audit = Audit::of_plan(problem, plan, (records, columns), budget, pair, view)?;
         let mut made = Runs::new(audit.about());
         let run = |first, _| audit.run(first, Secure::from_os()?);
         made.collect(runs, &mut Secure::from_os()?, run, |_| Ok::<(), AuditError>(()))?;
-        audit.report(made.all(), confidence)
-    });
-    serde_json::to_string(&report.map_err(refused)?).map_err(named)
+        serde_json::to_string(&audit.report(made.all(), confidence)?).map_err(named)
+    })
 }

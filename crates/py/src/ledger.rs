@@ -1,7 +1,6 @@
 //! Budgets on disk. Every call opens the file anew: an open database must not be carried through a fork.
 
-use crate::error::{refused, shape};
-use pairdp_data::{Encoding, Schema};
+use crate::gateway::{EnterCore as _, Refused};
 use pairdp_learn::LearnError;
 use pairdp_ledger::{Balance, Booking, DataSet, Head, Key, Ledger, LedgerError, SchemaDigest};
 use pairdp_units::{Adjacency, Budget};
@@ -13,12 +12,15 @@ use std::path::{Path, PathBuf};
 #[pyfunction]
 #[pyo3(signature = (path, key_command))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
-pub(crate) fn ledger_create(path: PathBuf, key_command: Option<&str>) -> PyResult<()> {
-    let key = match key_command {
-        Some(command) => Key::from_command(command),
-        None => Key::beside_or_new(&path),
-    };
-    key.and_then(|key| Ledger::create(&path, key)).map(drop).map_err(refused)
+pub(crate) fn ledger_create(py: Python<'_>, path: PathBuf, key_command: Option<&str>) -> PyResult<()> {
+    py.enter_core(|| {
+        let key = match key_command {
+            Some(command) => Key::from_command(command)?,
+            None => Key::beside_or_new(&path)?,
+        };
+        Ledger::create(&path, key)?;
+        Ok(())
+    })
 }
 
 /// Enters a data set. Without a number of records that number is secret: neighbours add or remove a record.
@@ -27,6 +29,7 @@ pub(crate) fn ledger_create(path: PathBuf, key_command: Option<&str>) -> PyResul
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 #[expect(clippy::too_many_arguments, reason = "a call from Python, by name")]
 pub(crate) fn ledger_add(
+    py: Python<'_>,
     path: PathBuf,
     key_command: Option<&str>,
     dataset: &str,
@@ -36,28 +39,21 @@ pub(crate) fn ledger_add(
     public_labels: bool,
     form: Option<&str>,
 ) -> PyResult<()> {
-    if records.is_some_and(|records| records < 2) {
-        return Err(shape("a table needs at least 2 records to form a pair"));
-    }
-    let grant = Budget::new(epsilon, delta).map_err(refused)?;
-    let adjacency = match (records, public_labels) {
-        (Some(_), false) => Adjacency::ReplaceOne,
-        (Some(_), true) => Adjacency::ReplaceFeatures,
-        (None, false) => Adjacency::AddRemoveOne,
-        (None, true) => return Err(refused(LearnError::PublicLabelsOfSecretSize)),
-    };
-    let schema = form.map(SchemaDigest::of);
-    open(&path, key_command)
-        .and_then(|mut ledger| ledger.add(dataset, DataSet { grant, adjacency, records, schema }))
-        .map_err(refused)
-}
-
-/// What decides which tables a schema file refuses, as a text.
-#[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
-pub(crate) fn schema_form(path: PathBuf) -> PyResult<String> {
-    let schema = Schema::read(&path).map_err(refused)?;
-    Encoding::of(&schema).form(schema.label()).map_err(|message| shape(&message))
+    py.enter_core(|| {
+        if records.is_some_and(|records| records < 2) {
+            return Err(Refused::value("a table needs at least 2 records to form a pair"));
+        }
+        let grant = Budget::new(epsilon, delta)?;
+        let adjacency = match (records, public_labels) {
+            (Some(_), false) => Adjacency::ReplaceOne,
+            (Some(_), true) => Adjacency::ReplaceFeatures,
+            (None, false) => Adjacency::AddRemoveOne,
+            (None, true) => return Err(LearnError::PublicLabelsOfSecretSize.into()),
+        };
+        let schema = form.map(SchemaDigest::of);
+        open(&path, key_command)?.add(dataset, DataSet { grant, adjacency, records, schema })?;
+        Ok(())
+    })
 }
 
 /// Says by which schema a data set's table is read.
@@ -65,14 +61,13 @@ pub(crate) fn schema_form(path: PathBuf) -> PyResult<String> {
 #[pyo3(signature = (path, key_command, dataset, form))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn ledger_set_schema(
+    py: Python<'_>,
     path: PathBuf,
     key_command: Option<&str>,
     dataset: &str,
     form: &str,
 ) -> PyResult<()> {
-    open(&path, key_command)
-        .and_then(|mut ledger| ledger.set_schema(dataset, SchemaDigest::of(form)))
-        .map_err(refused)
+    py.enter_core(|| Ok(open(&path, key_command)?.set_schema(dataset, SchemaDigest::of(form))?))
 }
 
 /// Refuses a schema that is not the data set's, before anything is looked at.
@@ -80,14 +75,13 @@ pub(crate) fn ledger_set_schema(
 #[pyo3(signature = (path, key_command, dataset, form))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn ledger_check_schema(
+    py: Python<'_>,
     path: PathBuf,
     key_command: Option<&str>,
     dataset: &str,
     form: &str,
 ) -> PyResult<()> {
-    open(&path, key_command)
-        .and_then(|mut ledger| ledger.check_schema(dataset, SchemaDigest::of(form)))
-        .map_err(refused)
+    py.enter_core(|| Ok(open(&path, key_command)?.check_schema(dataset, SchemaDigest::of(form))?))
 }
 
 /// Sets a data set's total anew.
@@ -95,25 +89,60 @@ pub(crate) fn ledger_check_schema(
 #[pyo3(signature = (path, key_command, dataset, epsilon, delta))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn ledger_grant(
+    py: Python<'_>,
     path: PathBuf,
     key_command: Option<&str>,
     dataset: &str,
     epsilon: f64,
     delta: f64,
 ) -> PyResult<()> {
-    let grant = Budget::new(epsilon, delta).map_err(refused)?;
-    open(&path, key_command).and_then(|mut ledger| ledger.grant(dataset, grant)).map_err(refused)
+    py.enter_core(|| {
+        let grant = Budget::new(epsilon, delta)?;
+        Ok(open(&path, key_command)?.grant(dataset, grant)?)
+    })
 }
 
 /// Where all data sets stand: a JSON object by name.
 #[pyfunction]
 #[pyo3(signature = (path, key_command))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
-pub(crate) fn ledger_balances(path: PathBuf, key_command: Option<&str>) -> PyResult<String> {
-    let balances = open(&path, key_command).and_then(|mut ledger| ledger.balances()).map_err(refused)?;
-    let object: serde_json::Map<_, _> =
-        balances.into_iter().map(|(name, balance)| (name, object_of(&balance))).collect();
-    Ok(Value::Object(object).to_string())
+pub(crate) fn ledger_balances(py: Python<'_>, path: PathBuf, key_command: Option<&str>) -> PyResult<String> {
+    py.enter_core(|| {
+        let balances = open(&path, key_command)?.balances()?;
+        let object: serde_json::Map<_, _> =
+            balances.into_iter().map(|(name, balance)| (name, object_of(&balance))).collect();
+        Ok(Value::Object(object).to_string())
+    })
+}
+
+/// Every entry, oldest first, as a JSON list.
+#[pyfunction]
+#[pyo3(signature = (path, key_command))]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn ledger_history(py: Python<'_>, path: PathBuf, key_command: Option<&str>) -> PyResult<String> {
+    py.enter_core(|| {
+        let lines = open(&path, key_command)?.history()?;
+        Ok(lines.into_iter().map(|line| json!(line.entry)).collect::<Value>().to_string())
+    })
+}
+
+/// Checks everything anew and returns the head of the history.
+#[pyfunction]
+#[pyo3(signature = (path, key_command, since))]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn ledger_check(
+    py: Python<'_>,
+    path: PathBuf,
+    key_command: Option<&str>,
+    since: Option<&str>,
+) -> PyResult<String> {
+    py.enter_core(|| {
+        let since: Option<Head> = since
+            .map(str::parse)
+            .transpose()
+            .map_err(|_| Refused::value("since must be a head that `check` returned"))?;
+        Ok(open(&path, key_command)?.check(since)?.to_string())
+    })
 }
 
 fn object_of(balance: &Balance) -> Value {
@@ -124,30 +153,6 @@ fn object_of(balance: &Balance) -> Value {
         "spent": balance.spent.is_finite().then_some(balance.spent), "left": balance.left,
         "committed": balance.committed, "open": balance.open, "cancelled": balance.cancelled,
     })
-}
-
-/// Every entry, oldest first, as a JSON list.
-#[pyfunction]
-#[pyo3(signature = (path, key_command))]
-#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
-pub(crate) fn ledger_history(path: PathBuf, key_command: Option<&str>) -> PyResult<String> {
-    let lines = open(&path, key_command).and_then(|mut ledger| ledger.history()).map_err(refused)?;
-    Ok(lines.into_iter().map(|line| json!(line.entry)).collect::<Value>().to_string())
-}
-
-/// Checks everything anew and returns the head of the history.
-#[pyfunction]
-#[pyo3(signature = (path, key_command, since))]
-#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
-pub(crate) fn ledger_check(
-    path: PathBuf,
-    key_command: Option<&str>,
-    since: Option<&str>,
-) -> PyResult<String> {
-    let since: Option<Head> =
-        since.map(str::parse).transpose().map_err(|_| shape("since must be a head that `check` returned"))?;
-    let head = open(&path, key_command).and_then(|mut ledger| ledger.check(since)).map_err(refused)?;
-    Ok(head.to_string())
 }
 
 /// Which ledger pays: its file, the command that gives its key, the data set, and the form that its table is read by.

@@ -3,11 +3,14 @@
 
 mod accounting;
 mod audit;
-mod error;
+mod gateway;
 mod ledger;
 mod model;
 mod parts;
-mod waiting;
+mod planning;
+mod settings;
+mod tables;
+mod training;
 
 use pyo3::prelude::*;
 
@@ -27,13 +30,18 @@ mod _core {
     #[pymodule_export]
     use crate::ledger::{
         ledger_add, ledger_balances, ledger_check, ledger_check_schema, ledger_create, ledger_grant,
-        ledger_history, ledger_set_schema, schema_form,
+        ledger_history, ledger_set_schema,
     };
     #[pymodule_export]
-    use crate::model::{
-        auc, embed_rows, encode_rows, explain_plan, fit, fit_baseline, plan, score_rows, simulate, to_onnx,
-        verify_model,
-    };
+    use crate::model::{Model, auc};
     #[pymodule_export]
     use crate::parts::{Part, describe_parts, fit_parts, load_part, merge_states, rehearse_parts};
+    #[pymodule_export]
+    use crate::planning::{explain_plan, plan, simulate};
+    #[pymodule_export]
+    use crate::settings::{losses_by_task, settings_table};
+    #[pymodule_export]
+    use crate::tables::{check_label, read_schema, read_targets};
+    #[pymodule_export]
+    use crate::training::{fit, fit_baseline};
 }

@@ -1,8 +1,9 @@
 //! Tables that lie in parts elsewhere: the worker's side, and the driver's.
 
-use crate::error::{Refused, refused, shape};
-use crate::model::read_settings;
-use crate::waiting::wait_for;
+use crate::gateway::{EnterCore as _, Refused};
+use crate::model::Model;
+use crate::settings::read_settings;
+use crate::tables::described;
 use pairdp_accountant::Unbooked;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, table_files};
 use pairdp_learn::parts::{self, Ask, CountedParts};
@@ -21,43 +22,46 @@ pub(crate) struct Part(parts::Part);
 impl Part {
     /// The answer to a request: always the same, drawing nothing at random.
     fn partial<'py>(&self, py: Python<'py>, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let answer = py.detach(|| self.0.answer(request)).map_err(refused)?;
-        Ok(PyBytes::new(py, &answer))
+        Ok(PyBytes::new(py, &py.enter_core(|| Ok(self.0.answer(request)?))?))
     }
 }
 
 /// Reads a part that `describe_parts` described.
 #[pyfunction]
 pub(crate) fn load_part(py: Python<'_>, description: &str) -> PyResult<Part> {
-    py.detach(|| parts::Part::load(description)).map(Part).map_err(refused)
+    py.enter_core(|| Ok(Part(parts::Part::load(description)?)))
 }
 
 /// Two answers to one request as one.
 #[pyfunction]
 pub(crate) fn merge_states<'py>(py: Python<'py>, a: &[u8], b: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &py.detach(|| parts::merge(a, b)).map_err(refused)?))
+    Ok(PyBytes::new(py, &py.enter_core(|| Ok(parts::merge(a, b)?))?))
 }
 
 /// A folder of tables, or a pattern, as texts for `load_part`; and the public rules of a schema, as JSON: columns and label.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn describe_parts(
+    py: Python<'_>,
     data: PathBuf,
     schema: PathBuf,
     settings: &str,
     workers: usize,
 ) -> PyResult<(Vec<String>, String, String)> {
-    let (schema, task) = (Schema::read(&schema).map_err(refused)?, read_settings(settings)?.task);
-    task.check_label(&schema.label().kind)
-        .map_err(|wanted| shape(&format!("{} needs {wanted} under [label] in the schema", task.name())))?;
-    let encoding = Encoding::of(&schema);
-    let files = table_files(&data).map_err(refused)?;
-    let texts = parts::describe(task, &files, &encoding, schema.label(), workers).map_err(refused)?;
-    let json = |value: serde_json::Result<String>| value.map_err(|error| shape(&error.to_string()));
-    Ok((texts, json(serde_json::to_string(&encoding))?, json(serde_json::to_string(schema.label()))?))
+    py.enter_core(|| {
+        let (schema, task) = (Schema::read(&schema)?, read_settings(settings)?.task);
+        task.check_label(&schema.label().kind).map_err(|wanted| {
+            Refused::value(format!("{} needs {wanted} under [label] in the schema", task.name()))
+        })?;
+        let encoding = Encoding::of(&schema);
+        let texts = parts::describe(task, &table_files(&data)?, &encoding, schema.label(), workers)?;
+        let json =
+            |value: serde_json::Result<String>| value.map_err(|error| Refused::value(error.to_string()));
+        Ok((texts, json(serde_json::to_string(&encoding))?, json(serde_json::to_string(schema.label()))?))
+    })
 }
 
-/// Trains a private model on the parts that `ask` asks, and returns its file's text.
+/// Trains a private model on the parts that `ask` asks, as its schema describes them.
 #[pyfunction]
 pub(crate) fn fit_parts(
     py: Python<'_>,
@@ -67,15 +71,14 @@ pub(crate) fn fit_parts(
     settings: &str,
     epsilon: f64,
     delta: f64,
-) -> PyResult<String> {
+) -> PyResult<Model> {
     let run = Run::new(ask, encoding, label, settings, epsilon, delta)?;
     let failure = run.asking.failure();
-    let train = move |stop| -> Result<String, Refused> {
+    failure.or(py.enter_core_for_long(move |stop| {
         let mut checkpointer = Checkpointer::none().stopped_by(stop);
-        let paid = run.open(&mut checkpointer, None)?;
-        Ok(paid.train(&mut checkpointer)?.to_json()?)
-    };
-    failure.or(wait_for(py, train)?.map_err(PyErr::from))
+        let model = run.open(&mut checkpointer, None)?.train(&mut checkpointer)?;
+        Ok(Model { text: model.to_json()?, predictor: model.predictor })
+    }))
 }
 
 /// The parameters that the same run would find with noise from a seed: for tests, and for nothing that is published. Without
@@ -97,12 +100,11 @@ pub(crate) fn rehearse_parts(
     let here = ask.is_none();
     let run = Run::new(ask.unwrap_or_else(|| py.None()), encoding, label, settings, epsilon, delta)?;
     let failure = run.asking.failure();
-    let train = move |_| -> Result<Vec<f64>, Refused> {
+    failure.or(py.enter_core_for_long(move |_| {
         let mut checkpointer = Checkpointer::none();
         let paid = run.open(&mut checkpointer, here.then_some(data.as_path()))?;
         Ok(paid.rehearse(seed, &mut checkpointer)?)
-    };
-    failure.or(wait_for(py, train)?.map_err(PyErr::from))
+    }))
 }
 
 /// A driver's run, before its first question.
@@ -119,14 +121,10 @@ impl Run {
         settings: &str,
         epsilon: f64,
         delta: f64,
-    ) -> PyResult<Self> {
-        let unreadable = |error: serde_json::Error| shape(&error.to_string());
-        let training = Training {
-            settings: read_settings(settings)?,
-            encoding: serde_json::from_str(encoding).map_err(unreadable)?,
-            label: Some(serde_json::from_str(label).map_err(unreadable)?),
-            budget: Budget::new(epsilon, delta).map_err(refused)?,
-        };
+    ) -> Result<Self, Refused> {
+        let (encoding, label) = described(encoding, Some(label))?;
+        let budget = Budget::new(epsilon, delta)?;
+        let training = Training { settings: read_settings(settings)?, encoding, label, budget };
         Ok(Self { asking: Asking { ask, failure: Failure::default() }, training })
     }
 

@@ -1,6 +1,6 @@
 //! What can be refused. Every field is public information: nothing here depends on records.
 
-use pairdp_units::{Hint, shown};
+use pairdp_units::{FrontEnd, Hint, shown};
 
 /// A request for a sensitivity, a bound or a printed formula that was refused.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -128,7 +128,7 @@ pub enum StabilityError {
 }
 
 impl Hint for StabilityError {
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, _: FrontEnd) -> Option<String> {
         match self {
             Self::Overshoot { ridge, .. } => Some(format!("take steps of at most {}", 1.0 / ridge)),
             Self::StepTooLong { limit, .. } => Some(format!("take steps of at most {limit}")),

@@ -7,7 +7,7 @@
 //! - [`path`]: one step, by the regularity of the loss; averages;
 //! - [`realised`]: sensitivities of the very indices drawn, the largest over all records;
 //! - [`bounds`]: stability, generalisation and excess risk in expectation or with high probability, for planning;
-//! - [`printed`]: the papers' own noise formulas, with what is wrong in them;
+//! - [`paper_noise`]: the papers' own noise formulas, with what is wrong in them;
 //! - [`lower_bound`]: losses on which paths really drift that far apart.
 //!
 //! The crate takes constants as numbers and returns numbers. It knows no records, no losses and no accountant; whoever
@@ -21,8 +21,8 @@ pub mod bounds;
 mod error;
 mod geometry;
 pub mod lower_bound;
+pub mod paper_noise;
 pub mod path;
-pub mod printed;
 pub mod realised;
 mod touch;
 

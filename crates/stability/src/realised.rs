@@ -12,14 +12,10 @@
 //! | function | steps | cost |
 //! |---|---|---|
 //! | [`history_path`] | a new record against all before it, the new one drawn by index | O(T·n) |
-//! | [`history_bound`] | the same, exact for smooth losses, else an upper bound | O(T + n) |
 //! | [`pair_path`] | one given pair | O(T log T + n) at a constant step size, else O(T·n) |
 //! | [`record_path`] | one given record | the same |
 //! | [`full_batch_pairs`], [`full_batch_records`] | the whole mean | O(T) |
-//! | [`phased()`] | full batches over disjoint parts | O(total steps) |
 //! | [`one_pass()`] | each record against all before it, in a fixed order | O(n) |
-//! | [`localized()`] | each record against its predecessor, in disjoint parts | O(n log n) |
-//! | [`matching_bound`] | disjoint pairs, epoch by epoch, whatever the matchings | O(T) |
 //!
 //! # Guarantee
 //! For all tables that differ in record r, the outputs for these indices are at most `per_record[r]` apart. Proofs:
@@ -32,19 +28,15 @@
 mod full_batch;
 mod history;
 mod localized;
-mod matching;
 mod one_pass;
 mod phased;
 mod sparse;
 
 pub use full_batch::{full_batch_pairs, full_batch_records};
-pub use history::{history_bound, history_path};
-pub use localized::{localized, localized_phases};
-pub use matching::matching_bound;
-pub use one_pass::{
-    one_pass, one_pass_offset, one_pass_online_factor, one_pass_rates, one_pass_strongly_convex,
-};
-pub use phased::{Phase, halving_phases, phased};
+pub use history::history_path;
+pub use localized::localized_phases;
+pub use one_pass::{one_pass, one_pass_online_factor};
+pub use phased::{Phase, halving_phases};
 pub use sparse::{pair_path, record_path};
 
 use crate::error::{StabilityError, finite};

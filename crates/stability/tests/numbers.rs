@@ -7,7 +7,7 @@ mod common;
 
 use common::Draws;
 use pairdp_stability::bounds::{Setting, generalisation, optimisation, stability, totals};
-use pairdp_stability::printed::{
+use pairdp_stability::paper_noise::{
     KANG_BIPARTITE, KANG_METRIC, Standing, bassily_sgd, kang_gradient, wang_at_beta, wang_best_beta,
     xue_output, xue_output_laplace, xue_phase, xue_trajectory, yang_corrected, yang_output,
 };

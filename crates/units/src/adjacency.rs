@@ -6,6 +6,33 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Whether labels count as part of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Labels {
+    /// Replacing a record may change its label.
+    #[default]
+    Private,
+    /// Labels are known to everyone: neighbours differ in features only, and the guarantee has a name of its own
+    /// ([`Adjacency::ReplaceFeatures`]).
+    Public,
+}
+
+/// Which tables count as neighbours, with the number that a proof needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Neighbours {
+    /// Tables of the same public size that differ in one record.
+    #[default]
+    ReplaceOne,
+    /// Tables of which one has a record more. Their size is secret; a public cap takes its place, and records after so many do
+    /// not count.
+    AddRemoveOne {
+        /// The cap.
+        most: usize,
+    },
+}
+
 /// A neighbouring relation. A new one needs new proofs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -21,6 +48,15 @@ pub enum Adjacency {
 impl Adjacency {
     /// Every kind.
     pub const ALL: [Self; 3] = [Self::ReplaceOne, Self::ReplaceFeatures, Self::AddRemoveOne];
+
+    /// The relation of such neighbours.
+    pub const fn of(neighbours: Neighbours, labels: Labels) -> Self {
+        match (neighbours, labels) {
+            (Neighbours::ReplaceOne, Labels::Private) => Self::ReplaceOne,
+            (Neighbours::ReplaceOne, Labels::Public) => Self::ReplaceFeatures,
+            (Neighbours::AddRemoveOne { .. }, _) => Self::AddRemoveOne,
+        }
+    }
 
     /// The name in certificates and ledgers; never reused for another meaning.
     pub const fn name(self) -> &'static str {

@@ -1,6 +1,6 @@
 //! ε and δ: what is promised (a budget) and what was computed (a bound).
 
-use crate::{Hint, shown};
+use crate::{FrontEnd, Hint, shown};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl Hint for UnitError {
         "number"
     }
 
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, _: FrontEnd) -> Option<String> {
         match self {
             Self::Epsilon(_) => Some("ε = 1 is a common choice; smaller protects more".into()),
             Self::Delta(_) => Some("take δ well below 1/n, for example 1e-6; 0 asks for pure ε".into()),

@@ -7,9 +7,10 @@
 //! Proofs: `proofs/ranking_sensitivity.md`, `proofs/metric_constants.md`, `proofs/pointwise_constants.md`, `proofs/add_remove.md`;
 //! of computed sums `proofs/kernels.md`.
 
+use crate::losses::{fall, mirrored, needs_tree, replaced, sigmoid, slope_of_margin, variation};
 use crate::relations::{UNIT, larger};
 use pairdp_certificate::{
-    Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
+    Domain, Labels, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
 };
 
 /// Bounds that hold for every record, every pair and all parameters up to some norm.
@@ -88,14 +89,7 @@ pub fn constants(problem: &Problem, norm: f64) -> Constants {
         }
         Objective::Metric { loss } => metric(problem, loss, norm),
         Objective::Pointwise { loss: PointLoss::Margin(loss) } => {
-            let difference = match loss {
-                MarginLoss::Hinge => mirrored(kappa, kappa * norm, 1.0, 0.0, 1.0),
-                MarginLoss::Logistic => mirrored_logistic(kappa, kappa * norm),
-                // A slope of at most ½ at every score.
-                MarginLoss::CappedLogistic => mirrored(kappa, kappa * norm, 0.5, 0.0, 1.0),
-                MarginLoss::Squared => mirrored(kappa, kappa * norm, 2.0, 1.0, 1.0),
-                MarginLoss::QHinge { q } => mirrored(kappa, kappa * norm, q, q - 1.0, 1.0),
-            };
+            let difference = replaced(loss, kappa, kappa * norm);
             Constants {
                 gradient: kappa * fall(loss, -kappa * norm),
                 same_term: kappa * variation(loss, kappa * norm),
@@ -130,40 +124,6 @@ fn orders(problem: &Problem) -> f64 {
     }
 }
 
-fn sigmoid(t: f64) -> f64 {
-    1.0 / (1.0 + (-t).exp())
-}
-
-/// −φ'(margin): how steeply a loss falls. It never grows with the margin.
-fn fall(loss: MarginLoss, margin: f64) -> f64 {
-    match loss {
-        MarginLoss::Hinge => f64::from(u8::from(margin < 1.0)),
-        MarginLoss::Logistic => sigmoid(-margin),
-        // No steeper than at 0.
-        MarginLoss::CappedLogistic => sigmoid(-larger(margin, 0.0)),
-        MarginLoss::Squared => 2.0 - 2.0 * margin,
-        MarginLoss::QHinge { q } => q * larger(1.0 - margin, 0.0).powf(q - 1.0),
-    }
-}
-
-/// How far the slope can vary over margins within ±reach. The hinge's may jump wherever rounding puts a margin beyond the corner.
-fn variation(loss: MarginLoss, reach: f64) -> f64 {
-    match loss {
-        MarginLoss::Hinge => 1.0,
-        _ => fall(loss, -reach) - fall(loss, reach),
-    }
-}
-
-/// φ″ is at most ¼ (logistic, capped or not) and 2 (squared); the slope of (1 − s)₊^q is Hölder with constant q.
-fn slope_of_margin(loss: MarginLoss, length: f64) -> Slope {
-    match loss {
-        MarginLoss::Hinge => Slope::Jumps,
-        MarginLoss::Logistic | MarginLoss::CappedLogistic => Slope::Smooth(0.25 * length.powi(2)),
-        MarginLoss::Squared => Slope::Smooth(2.0 * length.powi(2)),
-        MarginLoss::QHinge { q } => Slope::Hoelder(q - 1.0, q * length.powf(q)),
-    }
-}
-
 /// v is (x − x′)(x − x′)ᵀ, of norm at most 4κ², and the margin is the squared distance M. The slope is between 0 and the steepest
 /// pull for records of one class, between 0 and the steepest push for records of two.
 fn metric(problem: &Problem, loss: MetricLoss, norm: f64) -> Constants {
@@ -191,42 +151,6 @@ fn metric(problem: &Problem, loss: MetricLoss, norm: f64) -> Constants {
         both_orders: 2.0 * length * apart,
         slope,
     }
-}
-
-/// By how much a numerical maximum is raised, which pays for scores that are off by a rounding: `proofs/pointwise_constants.md`.
-const RAISED: f64 = 1.0 + 1e-6;
-
-/// The largest 2κ·sinθ·c(R·cosθ) for c(s) = b·(a + s)^p: two records mirrored at the parameters. Its logarithmic derivative in
-/// k = cosθ falls from p·R/a to −∞, so that the maximum is its one zero, where (1 + p)k² + (a/R)k = p.
-fn mirrored(kappa: f64, reach: f64, b: f64, p: f64, a: f64) -> f64 {
-    if reach.is_infinite() {
-        return 2.0 * kappa * b * (a + reach).powf(p);
-    }
-    let share = a / reach;
-    let cosine = 2.0 * p / (share + (share.powi(2) + 4.0 * p * (1.0 + p)).sqrt());
-    // Without a slope (p = 0), and at reach 0, records across the parameters are the farthest.
-    let cosine = if cosine > 0.0 { cosine } else { 0.0 };
-    RAISED * 2.0 * kappa * (1.0 - cosine.powi(2)).sqrt() * b * (a + reach * cosine).powf(p)
-}
-
-/// The same for c = σ, whose logarithmic derivative 1 − σ falls too: the zero is found by halving.
-fn mirrored_logistic(kappa: f64, reach: f64) -> f64 {
-    if reach.is_infinite() {
-        return 2.0 * kappa;
-    }
-    let (mut low, mut high) = (0.0, 1.0);
-    loop {
-        let k = 0.5 * (low + high);
-        if !(low < k && k < high) {
-            break;
-        }
-        if reach * sigmoid(-reach * k) * (1.0 - k * k) > k {
-            low = k;
-        } else {
-            high = k;
-        }
-    }
-    RAISED * 2.0 * kappa * (1.0 - low * low).sqrt() * sigmoid(reach * low)
 }
 
 /// n times the sensitivity of the gradient of a risk: D_sym, or what one record adds if records come and go and it is more.
@@ -263,12 +187,7 @@ pub fn sum_error(problem: &Problem, norm: f64, n: f64, features: f64) -> f64 {
     let root = features.sqrt();
     let roundings = match problem.objective {
         Objective::Ranking { loss, .. } => {
-            let tree = match loss {
-                MarginLoss::CappedLogistic | MarginLoss::QHinge { .. } => {
-                    512.0 + (n / 512.0).ceil() + (n / 32.0).ceil()
-                }
-                _ => 0.0,
-            };
+            let tree = if needs_tree(loss) { 512.0 + (n / 512.0).ceil() + (n / 32.0).ceil() } else { 0.0 };
             2.0 * (8192.0 + tree) + 16.0 + 16.0 * root
         }
         Objective::Metric { .. } => 2.0 * n + 4.0 * features + 64.0,

@@ -1,12 +1,14 @@
 //! The public facts of a model file, and the relations that every kind of release has.
 
+use crate::algorithms::{has_phases, needs_pairs, perturbs_output};
 use crate::constants::{self, Constants, constants, is_semidefinite, radius};
+use crate::losses::is_lipschitz;
 use crate::relations::{Relation, TOLERANCE, close, covers, require};
 use crate::{former, moments, paths, ranges, samples, stages};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{
-    Algorithm, Certificate, Domain, FORMAT, FORMER, Labels, MarginLoss, MetricLoss, ModelDocument,
-    Neighbours, Noise, Objective, PointLoss, Problem, Released, Stage, Task,
+    Algorithm, Certificate, Domain, FORMAT, FORMER, Labels, MetricLoss, ModelDocument, Neighbours, Noise,
+    Objective, PointLoss, Problem, Released, Stage, Task,
 };
 use pairdp_units::{Adjacency, Budget};
 
@@ -152,7 +154,7 @@ impl<'a> Facts<'a> {
         require(metric || !is_semidefinite(problem.domain), || "only metrics are matrices".into())?;
         let steeper_and_steeper = match problem.objective {
             Objective::Ranking { loss, .. } | Objective::Pointwise { loss: PointLoss::Margin(loss) } => {
-                matches!(loss, MarginLoss::Squared | MarginLoss::QHinge { .. })
+                !is_lipschitz(loss)
             }
             Objective::Pointwise { loss: PointLoss::Residual { .. } } => true,
             Objective::Metric { .. } => false,
@@ -160,11 +162,9 @@ impl<'a> Facts<'a> {
         require(!(steeper_and_steeper && problem.domain == Domain::Whole), || {
             "this loss has no Lipschitz constant on the whole space".into()
         })?;
-        let of_pairs = matches!(
-            algorithm,
-            Algorithm::OnlinePair | Algorithm::OfflinePair | Algorithm::LocalizedSgd | Algorithm::MatchingSgd
-        );
-        require(!(of_pairs && self.is_pointwise()), || format!("`{algorithm}` learns from pairs"))?;
+        require(!(needs_pairs(algorithm) && self.is_pointwise()), || {
+            format!("`{algorithm}` learns from pairs")
+        })?;
         require(!(algorithm == Algorithm::Moments && metric), || "moments are not of pairs".into())?;
         let Neighbours::AddRemoveOne { most } = problem.neighbours else { return Ok(()) };
         let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
@@ -262,7 +262,7 @@ impl<'a> Facts<'a> {
             Released::Online { steps, order: stated, .. } => *steps == plan.steps && *stated == order,
             Released::Output { order: stated, average, phases, .. } => {
                 // Phases divide the step size by 4, 16, ….
-                let quarters = matches!(plan.algorithm, Algorithm::PhasedGd | Algorithm::LocalizedSgd);
+                let quarters = has_phases(plan.algorithm);
                 let rate = phases.first().map(|phase| phase.step_size * if quarters { 4.0 } else { 1.0 });
                 phases.iter().map(|phase| u64::from(phase.steps)).sum::<u64>() == u64::from(plan.steps)
                     && rate.is_some_and(|rate| rate.to_bits() == plan.step_size.to_bits())
@@ -334,12 +334,4 @@ impl<'a> Facts<'a> {
         let expected = (1.0 + self.certificate.claim.epsilon.exp()) * (samples + counts) * 2.0_f64.powi(-100);
         close("δ_s", self.certificate.sampler_delta, expected, TOLERANCE)
     }
-}
-
-/// Whether noise is added to results of descents rather than to gradients or moments.
-pub(crate) fn perturbs_output(algorithm: Algorithm) -> bool {
-    !matches!(
-        algorithm,
-        Algorithm::NoisyGd | Algorithm::NoisySgd | Algorithm::OnlinePair | Algorithm::Moments
-    )
 }

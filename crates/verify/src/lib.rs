@@ -21,11 +21,13 @@
 //! That of following the distances of every record through every step, where results of descents are released. It is estimated
 //! first, and refused beyond a limit ([`Patience`]): a hostile file is answered as quickly as an honest one.
 
+mod algorithms;
 mod arrivals;
 pub mod constants;
 mod facts;
 mod former;
 mod gradients;
+mod losses;
 mod moments;
 mod orders;
 mod paths;

@@ -9,6 +9,7 @@ mod follow;
 
 pub(crate) use follow::sensitivity;
 
+use crate::algorithms::is_full_batch;
 use crate::constants::{
     Constants, Slope, diameter, distance_error, packing_error, risk_smoothness, sum_error,
 };
@@ -18,11 +19,6 @@ use pairdp_certificate::{Algorithm, Objective, Phase, RankingForm};
 
 /// Near 2, rounding decides which rule the noise was calibrated by.
 const EDGE: f64 = 1e-12;
-
-/// Whether steps go over the whole table.
-pub(crate) fn is_full_batch(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::OutputGd | Algorithm::PhasedGd)
-}
 
 /// How far a phase gets from its start: as far as its steps carry it, or across the domain.
 pub(crate) fn travel(facts: &Facts, phase: &Phase) -> f64 {

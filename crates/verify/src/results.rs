@@ -1,8 +1,9 @@
 //! Noisy results of descents without noise, over disjoint parts if there are several: `proofs/output_gd.md`.
 
+use crate::algorithms::{is_full_batch, steps_in_runs};
 use crate::constants::is_semidefinite;
 use crate::facts::{COMPOSITION, Facts};
-use crate::paths::{self, Step, is_full_batch};
+use crate::paths::{self, Step};
 use crate::relations::{Relation, SENSITIVITY, TOLERANCE, WORK, covers, require};
 use crate::work::{self, Patience};
 use pairdp_certificate::{Algorithm, Average, Order, Phase, Released};
@@ -106,13 +107,11 @@ fn check_phases(facts: &Facts, phases: &[Phase]) -> Result<(), String> {
 
 /// How far one record moves the computed result of a phase.
 fn check_sensitivity(facts: &Facts, order: Order, average: Average, phase: &Phase) -> Result<(), String> {
-    let algorithm = facts.certificate.algorithm;
     require(!is_semidefinite(facts.problem.domain), || {
         "no proved sensitivity within the positive semidefinite cone".into()
     })?;
     require(paths::keeps_scores(facts, phase), || "no proved sensitivity for scores that reach 2⁴⁰".into())?;
-    let in_runs = matches!(algorithm, Algorithm::MatchingSgd | Algorithm::LocalizedSgd)
-        || (algorithm == Algorithm::OutputSgd && facts.is_pointwise());
+    let in_runs = steps_in_runs(facts.certificate.algorithm, facts.is_pointwise());
     let step = Step::of(facts, phase);
     let mut outcome = Err("no rule for such steps".into());
     for &smooth in step.rules() {

@@ -10,7 +10,7 @@ use pairdp_certificate::{Encoding, Noise, Released, Representation, Stage};
 /// Knots of a column of numbers: 33 equally far apart, and six halvings towards −1, from both sides towards 0, and towards 1.
 const KNOTS: usize = 33 + 4 * 6;
 /// How weights are read.
-const READING: &str = "ranks/1";
+const READING: &str = "ranks/2";
 /// Of a category's place.
 const CATEGORY_WEIGHT: f64 = 0.5;
 /// A number becomes its rank, or where that gives no more columns than these, five functions of it.

@@ -1,5 +1,6 @@
 //! How much work a verification may be.
 
+use crate::algorithms::follows_records;
 use pairdp_certificate::{Algorithm, Phase};
 
 /// Distances that are followed in a second, at least, on a slow core.
@@ -44,11 +45,6 @@ pub(crate) fn check(algorithm: Algorithm, phases: &[Phase], patience: Patience) 
         return Ok(());
     }
     Err(format!("the path is too long to recompute: it would take about {work:.1e} steps"))
-}
-
-/// Whether records are followed one by one; otherwise one distance stands for all.
-fn follows_records(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::OutputSgd | Algorithm::MatchingSgd | Algorithm::LocalizedSgd)
 }
 
 /// A step of one distance is slower than that of many at once; drawing an index takes as long as a few dozen.

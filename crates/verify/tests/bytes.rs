@@ -7,7 +7,7 @@ mod trained;
 use pairdp_certificate::ModelDocument;
 use pairdp_data::{Encoding, Label, Schema, Table};
 use pairdp_learn::{
-    Calibration, LossKind, PlanKind, PrivateModel, RepresentationKind, Settings, Task, Training,
+    Algorithm, Calibration, LossKind, PrivateModel, RepresentationKind, Settings, Task, Training,
 };
 use pairdp_units::Budget;
 use pairdp_verify::verify;
@@ -48,11 +48,11 @@ fn models() -> Vec<PrivateModel> {
     let mut models = vec![
         model(&own(), label()),
         model(&Settings { task: Task::Classification, ..own() }, label()),
-        model(&Settings { max_records: Some(100), algorithm: Some(PlanKind::Moments), ..own() }, None),
+        model(&Settings { max_records: Some(100), algorithm: Some(Algorithm::Moments), ..own() }, None),
         model(
             &Settings {
                 representation: Some(RepresentationKind::Ranks),
-                algorithm: Some(PlanKind::NoisyGd),
+                algorithm: Some(Algorithm::NoisyGd),
                 steps: Some(3),
                 ..own()
             },
@@ -65,7 +65,7 @@ fn models() -> Vec<PrivateModel> {
         model(
             &Settings {
                 calibration: Calibration::Literal,
-                algorithm: Some(PlanKind::NoisyGd),
+                algorithm: Some(Algorithm::NoisyGd),
                 steps: Some(4),
                 radius: Some(1.0),
                 ..own()

@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_certificate as plain;
-use pairdp_learn::{Average, Mechanism, Plan, PlanKind};
+use pairdp_learn::{Algorithm, Average, Mechanism, Plan};
 use pairdp_pairwise::{
     Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
     Regularity, kernel,
@@ -133,7 +133,7 @@ fn roundings_of_kernels_are_counted_again() {
         for (n, d, norm) in [(2, 1, 0.0), (40, 2, 0.5), (511, 3, 1.0), (513, 50, 1e3), (1_000_000, 7, 3.0)] {
             let stated = kernel::error_bound(problem, norm, n, d);
             covers("τ", stated, constants::sum_error(&own, norm, n as f64, d as f64), problem);
-            let plan = Plan::new(PlanKind::NoisyGd, 1, 1.0, Average::Last).unwrap();
+            let plan = Plan::new(Algorithm::NoisyGd, 1, 1.0, Average::Last).unwrap();
             let budget = Budget::new(1.0, 1e-6).unwrap();
             let Ok(Mechanism::Gradients(gradients)) = Mechanism::calibrate(problem, plan, n, d, budget)
             else {
@@ -158,9 +158,9 @@ fn the_most_pairs_that_are_kept_are_found_again() {
     for (records, expected) in
         [(4, 3.0), (10, 0.5), (41, 4.0), (1000, 8.0), (100_000, 0.01), (3000, 300.0), (20_000, 4096.0)]
     {
-        let plan = Plan::new(PlanKind::NoisySgd, 500, 1.0, Average::Last).unwrap();
+        let plan = Plan::new(Algorithm::NoisySgd, 500, 1.0, Average::Last).unwrap();
         let plan = plan.with_expected_pairs(expected).unwrap();
-        let Mechanism::Sampled(sampled) = Mechanism::calibrate(problem, plan, records, 1, budget).unwrap()
+        let Mechanism::Samples(sampled) = Mechanism::calibrate(problem, plan, records, 1, budget).unwrap()
         else {
             panic!("another mechanism")
         };

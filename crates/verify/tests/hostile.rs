@@ -5,7 +5,7 @@
 mod trained;
 
 use pairdp_certificate::{ModelDocument, Released};
-use pairdp_learn::PlanKind;
+use pairdp_learn::Algorithm;
 use pairdp_noise::{Replay, Source};
 use pairdp_verify::{Patience, Verdict, verify_document, verify_with};
 use serde_json::Value;
@@ -90,7 +90,7 @@ fn changed_numbers_are_answered_within_a_second() {
     assert!(held * 10 < answered, "{held} of {answered}");
 }
 
-fn certificate_of(kind: PlanKind) -> ModelDocument {
+fn certificate_of(kind: Algorithm) -> ModelDocument {
     let name = format!("{} of Ranking", kind.name());
     every_algorithm().into_iter().find(|(found, _)| found.starts_with(&name)).unwrap().1
 }
@@ -102,7 +102,7 @@ fn failures(verdict: &Verdict) -> Vec<(&'static str, String)> {
 /// Each of these kept version 0.1 busy for ever, or ended it with a division by 0.
 #[test]
 fn no_records_and_endless_paths_are_answered_at_once() {
-    for kind in PlanKind::ALL.into_iter().filter(|kind| kind.perturbs_output()) {
+    for kind in Algorithm::ALL.into_iter().filter(|kind| kind.perturbs_output()) {
         for (records, steps) in
             [(0, None), (1, None), (usize::MAX, None), (40, Some(u32::MAX)), (usize::MAX, Some(u32::MAX))]
         {
@@ -125,7 +125,7 @@ fn no_records_and_endless_paths_are_answered_at_once() {
 
 #[test]
 fn what_takes_too_long_is_refused_by_the_name_of_work() {
-    for kind in [PlanKind::OutputGd, PlanKind::OutputSgd, PlanKind::MatchingSgd] {
+    for kind in [Algorithm::OutputGd, Algorithm::OutputSgd, Algorithm::MatchingSgd] {
         let mut document = certificate_of(kind);
         let Released::Output { phases, .. } = &mut document.certificate.released else { panic!("{kind:?}") };
         phases[0].steps = u32::MAX;
@@ -138,7 +138,7 @@ fn what_takes_too_long_is_refused_by_the_name_of_work() {
         );
     }
     // Impatience is no verdict; with patience the same certificate holds.
-    let document = certificate_of(PlanKind::MatchingSgd);
+    let document = certificate_of(Algorithm::MatchingSgd);
     let hurried = verify_with(&document, Patience::of_seconds(0.0));
     assert!(!hurried.holds() && hurried.is_unfinished(), "{:?}", failures(&hurried));
     assert!(verify_document(&document).holds());

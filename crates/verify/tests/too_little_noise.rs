@@ -6,7 +6,7 @@
 mod trained;
 
 use pairdp_certificate::{Algorithm, ModelDocument, Noise, Released};
-use pairdp_learn::{Law, Order, Plan, PlanKind, Shuffle};
+use pairdp_learn::{NoiseKind, Order, Plan, Shuffle};
 use pairdp_pairwise::{Domain, Labels, MetricLoss, Objective, Problem};
 use pairdp_verify::verify_document;
 use trained::{document, objectives, plan};
@@ -105,7 +105,7 @@ fn every_constant_that_lowers_noise_is_missed() {
         for domain in [Domain::Ball { radius: 0.5 }, Domain::Whole, Domain::PsdBall { radius: 0.5 }] {
             let Ok(problem) = Problem::new(objective, domain, 0.8) else { continue };
             for labels in [Labels::Private, Labels::Public] {
-                for algorithm in PlanKind::ALL {
+                for algorithm in Algorithm::ALL {
                     let Some(document) = document(problem.with_labels(labels), plan(algorithm, 0.05, 5))
                     else {
                         continue;
@@ -140,7 +140,7 @@ fn every_way_of_growing_apart_is_followed_again() {
         ] {
             let problem =
                 Problem::new(objective, Domain::Ball { radius }, 0.8).unwrap().with_ridge(ridge).unwrap();
-            for algorithm in PlanKind::ALL.into_iter().filter(|kind| kind.perturbs_output()) {
+            for algorithm in Algorithm::ALL.into_iter().filter(|kind| kind.perturbs_output()) {
                 for (shuffle, steps) in [
                     (Shuffle::WithReplacement, 90),
                     (Shuffle::FixedPermutation, 1),
@@ -155,7 +155,7 @@ fn every_way_of_growing_apart_is_followed_again() {
                     // What the diameter cuts off is no more than it, whatever the constants; and sums over runs are bounds.
                     let exact = !matches!(
                         algorithm,
-                        PlanKind::MatchingSgd | PlanKind::LocalizedSgd | PlanKind::OutputSgd
+                        Algorithm::MatchingSgd | Algorithm::LocalizedSgd | Algorithm::OutputSgd
                     );
                     if exact && radius > 0.1 {
                         check(&what, &document);
@@ -176,9 +176,9 @@ fn steps_of_exactly_the_longest_smooth_length_verify() {
             let problem = problem.with_ridge(ridge).unwrap();
             let Some(of_a_pair) = problem.constants().smoothness().map(|l| l + ridge) else { continue };
             for (algorithm, total) in [
-                (PlanKind::OutputGd, problem.risk_smoothness(trained::N).unwrap()),
-                (PlanKind::OutputSgd, of_a_pair),
-                (PlanKind::OfflinePair, of_a_pair),
+                (Algorithm::OutputGd, problem.risk_smoothness(trained::N).unwrap()),
+                (Algorithm::OutputSgd, of_a_pair),
+                (Algorithm::OfflinePair, of_a_pair),
             ] {
                 for rate in [2.0 / total, (2.0 / total).next_up(), (2.0 / total).next_down()] {
                     let Some(document) = document(problem, plan(algorithm, rate, 30)) else { continue };
@@ -198,11 +198,11 @@ fn other_noise_and_pairs_kept_independently_are_checked_alike() {
     for objective in objectives() {
         let problem = Problem::new(objective, Domain::Ball { radius: 0.5 }, 0.8).unwrap();
         let plans: [Plan; 5] = [
-            plan(PlanKind::NoisySgd, 0.05, 30).with_expected_pairs(3.0).unwrap(),
-            plan(PlanKind::NoisyGd, 0.05, 4).with_law(Law::Laplace),
-            plan(PlanKind::OutputGd, 0.05, 4).with_law(Law::Laplace),
-            plan(PlanKind::OutputGd, 0.05, 4).with_law(Law::Euclidean),
-            plan(PlanKind::NoisyGd, 0.05, 4).with_constant_noise(),
+            plan(Algorithm::NoisySgd, 0.05, 30).with_expected_pairs(3.0).unwrap(),
+            plan(Algorithm::NoisyGd, 0.05, 4).with_law(NoiseKind::Laplace),
+            plan(Algorithm::OutputGd, 0.05, 4).with_law(NoiseKind::Laplace),
+            plan(Algorithm::OutputGd, 0.05, 4).with_law(NoiseKind::Euclidean),
+            plan(Algorithm::NoisyGd, 0.05, 4).with_constant_noise(),
         ];
         for plan in plans {
             let Some(document) = document(problem, plan) else { continue };
@@ -213,5 +213,5 @@ fn other_noise_and_pairs_kept_independently_are_checked_alike() {
     let capped = Problem::new(hinge, Domain::PsdDiagonal { radius: 0.5 }, 0.8)
         .unwrap()
         .with_neighbours(pairdp_pairwise::Neighbours::AddRemoveOne { most: 60 });
-    check("a diagonal metric under a cap", &document(capped, plan(PlanKind::NoisyGd, 0.05, 4)).unwrap());
+    check("a diagonal metric under a cap", &document(capped, plan(Algorithm::NoisyGd, 0.05, 4)).unwrap());
 }

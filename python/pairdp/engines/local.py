@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from threading import Lock
 
 from ._base import Engine
@@ -117,10 +118,9 @@ class _Worker:
 
     def _send(self, tag: bytes, body: bytes) -> None:
         assert self.process.stdin is not None
-        try:
+        # If it is dead or closed, that is noticed when its answer is read.
+        with suppress(OSError, ValueError):
             send(self.process.stdin, tag, body)
-        except (OSError, ValueError):
-            pass  # It is dead or closed, which is noticed when its answer is read.
 
     def _receive(self) -> Reply:
         assert self.process.stdout is not None
@@ -132,7 +132,6 @@ class _Worker:
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
-            try:
+            # What was not written yet has no reader any more.
+            with suppress(OSError):
                 pipe.close()
-            except OSError:
-                pass  # What was not written yet has no reader any more.

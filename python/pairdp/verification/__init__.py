@@ -109,9 +109,7 @@ def verify(model: str | os.PathLike[str] | dict[str, Any], *, patience: float = 
             AttributeError,
             RecursionError,
         ) as error:
-            return Verdict(
-                [Check("format", "a model file of a known format, with nothing else in it", _why(error))]
-            )
+            return Verdict([Check("format", "a model file of a known format, with nothing else in it", _why(error))])
         for name, relation, check in relations:
             try:
                 check()

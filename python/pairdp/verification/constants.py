@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from .losses import MARGINS
 from .reading import Problem
 from .relations import UNIT
 
@@ -67,17 +68,13 @@ def _linear(problem: Problem, norm: float) -> Constants:
     steepest = float(_steepest(problem, reach))
     smoothness: float | None = None
     hoelder: tuple[float, float] | None = None
-    if loss == "hinge":
-        variation = 1.0
-    elif loss == "logistic":
-        variation, smoothness = math.tanh(reach / 2.0), length**2 / 4.0
-    elif loss == "capped-logistic":
-        variation, smoothness = math.tanh(reach / 2.0) / 2.0, length**2 / 4.0
-    elif loss == "squared":
-        variation, smoothness = 4.0 * reach, 2.0 * length**2
-    elif loss == "q-hinge":
-        variation = steepest - q * max(1.0 - reach, 0.0) ** (q - 1.0)
-        hoelder = (q - 1.0, q * length**q)
+    if loss in MARGINS:
+        margin = MARGINS[loss]
+        variation = margin.variation(reach, q)
+        if margin.curvature is not None:
+            smoothness = margin.curvature * length**2
+        elif "q" in margin.entries:
+            hoelder = (q - 1.0, q * length**q)
     else:
         variation = 2.0 * q * reach ** (q - 1.0)
         smoothness = 2.0 * length**2 if q == 2.0 else None
@@ -93,15 +90,9 @@ def _linear(problem: Problem, norm: float) -> Constants:
 
 def _steepest(problem: Problem, reach: Any) -> Any:
     """Return sup |φ'| over margins down to −reach, or residuals up to Y + reach."""
-    if problem.loss == "hinge":
-        return np.ones_like(reach)
-    if problem.loss == "logistic":
-        return expit(reach)
-    if problem.loss == "capped-logistic":
-        return np.full_like(reach, 0.5)
-    if problem.loss == "squared":
-        return 2.0 * (1.0 + reach)
-    return problem.q * ((problem.target if problem.loss == "residual" else 1.0) + reach) ** (problem.q - 1.0)
+    if problem.loss in MARGINS:
+        return MARGINS[problem.loss].steepest(reach, problem.q)
+    return problem.q * (problem.target + reach) ** (problem.q - 1.0)
 
 
 def _replacement(problem: Problem, reach: float) -> float:
@@ -148,7 +139,7 @@ def sum_error(problem: Problem, norm: float, n: int, features: int) -> float:
     elif problem.pointwise:
         roundings = 16.0 + 8.0 * root
     else:
-        tree = 512 + _quotient(n, 512) + _quotient(n, 32) if problem.loss in ("q-hinge", "capped-logistic") else 0
+        tree = 512 + _quotient(n, 512) + _quotient(n, 32) if MARGINS[problem.loss].tree else 0
         roundings = 2.0 * (8192 + tree) + 16.0 * (1.0 + root)
     return roundings * UNIT * largest_risk_gradient(problem, norm, n)
 

@@ -9,20 +9,13 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from . import former, ranges, stages
+from .algorithms import HALVING, KINDS, WHOLE_TABLE
 from .constants import Constants, constants
 from .reading import Problem, fields, number
 from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
 
 LAWS = {"rounded-gaussian/1": "gaussian", "discrete-laplace/1": "laplace", "rounded-euclidean/1": "euclidean"}
 KERNELS = {"ranking": "charges/2", "metric": "tiles/2", "pointwise": "rows/2"}
-GRADIENTS = {"noisy-gd": "gradients", "noisy-sgd": "sampled-gradients", "online-pair": "online"}
-MOMENTS = {"moments": "moments"}
-RESULTS = ("output-gd", "output-sgd", "phased-gd", "localized-sgd", "offline-pair", "matching-sgd")
-KINDS = GRADIENTS | MOMENTS | dict.fromkeys(RESULTS, "output")
-WHOLE_TABLE = ("noisy-gd", "output-gd", "phased-gd")
-"""Algorithms whose steps go over all pairs."""
-HALVING = ("phased-gd", "localized-sgd")
-"""Algorithms with phases."""
 
 PATIENCE = 600.0
 """Seconds to wait for an answer, unless told."""
@@ -37,7 +30,9 @@ class Facts:
     def __init__(self, document: dict[str, Any], patience: float = PATIENCE) -> None:
         self.patience = patience
         keys = "format claim records features parameters problem score_bound algorithm noise lattice_bits"
-        self.certificate = fields(document["certificate"], keys + " sampler_delta released", "ranges public_ranges stages")
+        self.certificate = fields(
+            document["certificate"], keys + " sampler_delta released", "ranges public_ranges stages"
+        )
         claim = fields(self.certificate["claim"], "epsilon delta adjacency")
         self.problem = Problem.read(self.certificate["problem"])
         self.former = self.certificate["format"] == "pairdp-certificate/2"
@@ -70,10 +65,18 @@ class Facts:
     def relations(self) -> Relations:
         """Return the relations of all kinds."""
         return [
-            ("version", "no fault of the version that wrote it is known for such a certificate", lambda: former.check(self)),
+            (
+                "version",
+                "no fault of the version that wrote it is known for such a certificate",
+                lambda: former.check(self),
+            ),
             ("claim", "ε > 0 and 0 < δ < 1, or δ = 0 for Laplace noise", self._claim),
             ("sizes", "n ≥ 2; features, parameters and released coordinates agree", self._sizes),
-            ("bounds", "κ is the model's bound, or √(bound² + constant²), the largest score is κB, ‖w‖ ≤ B", self._bounds),
+            (
+                "bounds",
+                "κ is the model's bound, or √(bound² + constant²), the largest score is κB, ‖w‖ ≤ B",
+                self._bounds,
+            ),
             (
                 "ranges",
                 "noisy counts, if any: a set for each numeric column, Δ = √(2·columns), σ = Δ/(m − rounding); edges of bins",

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .algorithms import WHOLE_TABLE
 from .constants import active_share, packing_error, sum_error
-from .facts import WHOLE_TABLE, Facts
+from .facts import Facts
 from .orders import indices, pairs
 from .relations import UNIT, require
 
@@ -65,9 +66,7 @@ class Step:
         gradient_error += (bounds.smoothness or 0.0) / length * margin_error
         longest = radius + self.rate * (bounds.gradient + self.ridge * radius)
         self.error = 2.0 * (self.rate * gradient_error + (4.0 * weights + 64.0) * UNIT * longest)
-        self.result_error = 2.0 * (4.0 * weights + steps + 80.0) * UNIT * radius + 2.0 * packing_error(
-            problem, far
-        )
+        self.result_error = 2.0 * (4.0 * weights + steps + 80.0) * UNIT * radius + 2.0 * packing_error(problem, far)
         # A slope taken on the wrong side of a jump costs monotonicity rather than distance.
         self.slack = 2.0 * self.rate * 2.0 * margin_error * bounds.gradient / length
 

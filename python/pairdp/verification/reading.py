@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .losses import MARGINS
 from .relations import require
 
 _COUNTS = {"records", "features", "lattice_bits", "steps", "seed", "batch", "numbers", "coordinates"}
@@ -70,7 +71,7 @@ def _variant(value: Any, known: dict[str, str]) -> tuple[str, dict[str, Any]]:
 
 _SETS = {"whole": "", "ball": "radius", "psd-ball": "radius", "psd-diagonal": "radius", "psd-nuclear": "radius"}
 _NEIGHBOURS = {"replace-one": "", "add-remove-one": "most"}
-_MARGINS = {"hinge": "", "logistic": "", "capped-logistic": "", "squared": "", "q-hinge": "q"}
+_MARGINS = {name: margin.entries for name, margin in MARGINS.items()}
 _LOSSES = {
     "ranking": _MARGINS,
     "metric": {"hinge": "", "logistic": ""},
@@ -114,7 +115,8 @@ class Problem:
         require(labels in ("private", "public"), f"{labels} is not known here")
         require(1.0 < q < 2.0 or (loss == "residual" and q == 2.0), f"q is {q}")
         require(kind == "metric" or domain in ("whole", "ball"), "only metrics are matrices")
-        require(math.isfinite(radius) or loss in ("hinge", "logistic"), "no Lipschitz constant on the whole space")
+        lipschitz = loss in MARGINS and MARGINS[loss].lipschitz
+        require(math.isfinite(radius) or lipschitz, "no Lipschitz constant on the whole space")
         limited = [kappa, target] + ([radius] if math.isfinite(radius) else [])
         require(all(1e-30 <= bound <= 1e30 for bound in limited) and ridge >= 0.0, "a bound is out of range")
         symmetric, public = form == "symmetric", labels == "public"

@@ -6,7 +6,8 @@ import math
 from itertools import pairwise
 
 from . import work
-from .facts import COMPOSITION, HALVING, LATTICE, Facts
+from .algorithms import HALVING, steps_in_runs
+from .facts import COMPOSITION, LATTICE, Facts
 from .paths import Step, scores_are_kept, sensitivity, travel
 from .reading import fields
 from .relations import Mismatch, Relations, covers, require
@@ -57,9 +58,7 @@ def relations(facts: Facts) -> Relations:
     def distances() -> None:
         parts()
         short_enough()
-        in_runs = algorithm in ("matching-sgd", "localized-sgd") or (
-            algorithm == "output-sgd" and problem.pointwise
-        )
+        in_runs = steps_in_runs(algorithm, problem.pointwise)
         for phase in phases:
             require(scores_are_kept(facts, phase), "no proof for scores that reach 2⁴⁰")
             step = Step(facts, phase)

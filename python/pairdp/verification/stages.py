@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 KNOTS = 57
 """Of a column of numbers: 33 at equal distances, six more towards −1, from either side towards 0, and towards 1."""
-READING = "ranks/1"
+READING = "ranks/2"
 MOST_COLUMNS, FUNCTIONS = 600, 5
 """A number becomes five functions of its rank where that makes no more columns than so many, otherwise its rank."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .algorithms import FOLLOW_RECORDS
 from .relations import require
 
 A_STEP = 3e-5
@@ -14,9 +15,6 @@ MOST_RECORDS = 20_000_000
 """Following the distances of more takes gigabytes."""
 MOST_DRAWN = 20_000_000
 """So many drawn indices are held in memory at most."""
-
-FOLLOW_RECORDS = ("output-sgd", "matching-sgd", "localized-sgd")
-"""Algorithms whose records are followed one by one; otherwise one distance stands for all."""
 
 
 def check(algorithm: str, phases: list[dict[str, Any]], patience: float) -> None:

@@ -1,8 +1,8 @@
 //! All combinations of public choices.
 
 use pairdp_learn::{
-    Average, DomainKind, Law, LearnError, LossKind, PlanKind, RepresentationKind, Risk, Settings, Shuffle,
-    Task,
+    Algorithm, Average, DomainKind, LearnError, LossKind, NoiseKind, RepresentationKind, Risk, Settings,
+    Shuffle, Task,
 };
 use pairdp_pairwise::{Labels, Neighbours, RankingForm, Sensitivity};
 use pairdp_units::{Budget, UnitError};
@@ -23,7 +23,7 @@ impl Case {
     /// Records of its tables.
     pub(super) fn records(&self) -> usize {
         match (self.settings.algorithm, self.settings.expected_pairs) {
-            (Some(PlanKind::NoisySgd), None) => super::SAMPLED,
+            (Some(Algorithm::NoisySgd), None) => super::SAMPLED,
             _ => self.distinct(),
         }
     }
@@ -35,14 +35,14 @@ impl Case {
 
     /// Whether samples are secret, which takes longer to attack.
     pub fn samples(&self) -> bool {
-        self.settings.algorithm == Some(PlanKind::NoisySgd)
+        self.settings.algorithm == Some(Algorithm::NoisySgd)
     }
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Settings { task, algorithm, loss, form, domain, mechanism, .. } = &self.settings;
-        write!(f, "{} {}", task.name(), algorithm.map_or("auto", PlanKind::name))?;
+        write!(f, "{} {}", task.name(), algorithm.map_or("auto", Algorithm::name))?;
         write!(f, " {}", loss.map_or("usual", LossKind::name))?;
         if *form == RankingForm::Symmetric {
             f.write_str(" symmetric")?;
@@ -76,15 +76,6 @@ impl fmt::Display for Case {
 }
 
 const TASKS: [Task; 4] = [Task::Ranking, Task::Metric, Task::Classification, Task::Regression];
-const LOSSES: [LossKind; 6] = [
-    LossKind::Logistic,
-    LossKind::CappedLogistic,
-    LossKind::Hinge,
-    LossKind::Squared,
-    LossKind::QHinge,
-    LossKind::QNorm,
-];
-const LAWS: [Law; 3] = [Law::Gaussian, Law::Laplace, Law::Euclidean];
 const DOMAINS: [DomainKind; 5] = [
     DomainKind::Ball,
     DomainKind::Whole,
@@ -102,9 +93,9 @@ pub fn cases() -> Result<Vec<Case>, UnitError> {
     let (usual, far) = (Budget::new(1.0, 1e-4)?, Budget::new(3.0, 1e-15)?);
     let mut all = Vec::new();
     for task in TASKS {
-        for loss in LOSSES {
-            for algorithm in PlanKind::ALL {
-                for mechanism in LAWS {
+        for loss in LossKind::all() {
+            for algorithm in Algorithm::ALL {
+                for mechanism in NoiseKind::ALL {
                     for domain in DOMAINS {
                         let one = Settings {
                             task,
@@ -116,11 +107,11 @@ pub fn cases() -> Result<Vec<Case>, UnitError> {
                             radius: Some(0.7),
                             // One step of a secret sample has an exact δ; two of the others show that they compose.
                             steps: match algorithm {
-                                PlanKind::NoisySgd | PlanKind::Moments => Some(1),
+                                Algorithm::NoisySgd | Algorithm::Moments => Some(1),
                                 _ if algorithm.has_fixed_steps() => None,
                                 _ => Some(2),
                             },
-                            step_size: (algorithm != PlanKind::Moments).then_some(0.5),
+                            step_size: (algorithm != Algorithm::Moments).then_some(0.5),
                             order_seed: Some(1),
                             intercept: Some(false),
                             ..Settings::default()
@@ -128,7 +119,7 @@ pub fn cases() -> Result<Vec<Case>, UnitError> {
                         for settings in variants(&one) {
                             // Far out in the tail the distance of samples decides, and not how many there are.
                             let one_drawn =
-                                algorithm == PlanKind::NoisySgd && settings.expected_pairs.is_none();
+                                algorithm == Algorithm::NoisySgd && settings.expected_pairs.is_none();
                             let budget = if one_drawn { far } else { usual };
                             for features in super::FEATURES {
                                 all.push(Case { settings: settings.clone(), budget, features });
@@ -150,8 +141,8 @@ pub(super) fn former(features: usize) -> Result<[(&'static str, Case, f64); 3], 
     let one = Settings {
         task: Task::Metric,
         loss: Some(LossKind::Hinge),
-        algorithm: Some(PlanKind::NoisyGd),
-        mechanism: Some(Law::Gaussian),
+        algorithm: Some(Algorithm::NoisyGd),
+        mechanism: Some(NoiseKind::Gaussian),
         feature_bound: Some(1.0),
         radius: Some(0.7),
         steps: Some(1),
@@ -167,7 +158,7 @@ pub(super) fn former(features: usize) -> Result<[(&'static str, Case, f64); 3], 
     let at =
         |labels| problem.with_labels(labels).gradient_sensitivity(0.0, super::RECORDS).map(Sensitivity::get);
     let spared = at(Labels::Public)? / at(Labels::Private)?;
-    let sampled = Settings { public_labels: true, algorithm: Some(PlanKind::NoisySgd), ..one.clone() };
+    let sampled = Settings { public_labels: true, algorithm: Some(Algorithm::NoisySgd), ..one.clone() };
     let case = |settings: Settings, budget: Budget| Case { settings, budget, features };
     Ok([
         ("1: public labels below a cap", case(capped, usual), spared),
@@ -192,7 +183,7 @@ fn variants(one: &Settings) -> Vec<Settings> {
     also(&|settings| settings.public_labels = true);
     also(&|settings| settings.max_records = Some(super::RECORDS));
     also(&|settings| settings.representation = Some(RepresentationKind::Ranks));
-    if one.algorithm == Some(PlanKind::NoisySgd) {
+    if one.algorithm == Some(Algorithm::NoisySgd) {
         also(&|settings| settings.expected_pairs = Some(1.5));
     }
     if one.task == Task::Ranking {
@@ -221,7 +212,7 @@ fn changes(one: &Settings) -> Vec<Settings> {
     } else if matches!(one.task, Task::Classification | Task::Regression) {
         also(&|settings| settings.intercept = Some(true));
     }
-    let algorithm = one.algorithm.unwrap_or(PlanKind::NoisyGd);
+    let algorithm = one.algorithm.unwrap_or(Algorithm::NoisyGd);
     // Of gradients every iterate is known already.
     if algorithm.perturbs_output() {
         for average in [Average::Last, Average::SecondHalf, Average::All] {

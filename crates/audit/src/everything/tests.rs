@@ -2,7 +2,7 @@
 
 use super::*;
 use pairdp_learn::{
-    Average, DomainKind, LossKind, Plan, PlanKind, RepresentationKind, Risk, Settings, Shuffle, Task,
+    Algorithm, Average, DomainKind, LossKind, Plan, RepresentationKind, Risk, Settings, Shuffle, Task,
 };
 use pairdp_pairwise::{Labels, MetricLoss};
 use rayon::prelude::*;
@@ -11,12 +11,12 @@ fn case(change: impl Fn(&mut Settings)) -> Case {
     let mut settings = Settings {
         task: Task::Metric,
         loss: Some(LossKind::Hinge),
-        algorithm: Some(PlanKind::NoisyGd),
+        algorithm: Some(Algorithm::NoisyGd),
         feature_bound: Some(1.0),
         radius: Some(0.7),
         steps: Some(1),
         step_size: Some(0.5),
-        mechanism: Some(Law::Gaussian),
+        mechanism: Some(NoiseKind::Gaussian),
         order_seed: Some(1),
         intercept: Some(false),
         ..Settings::default()
@@ -115,9 +115,9 @@ fn issue_18_02_uniform_pairs_with_public_labels_have_the_delta_that_is_claimed()
             .unwrap()
             .with_labels(Labels::Public);
     let (epsilon, delta) = (3.0, 1e-15);
-    let plan = Plan::new(PlanKind::NoisySgd, 1, 1.0, Average::Last).unwrap();
+    let plan = Plan::new(Algorithm::NoisySgd, 1, 1.0, Average::Last).unwrap();
     let budget = Budget::new(epsilon, delta).unwrap();
-    let Mechanism::Sampled(sampled) = Mechanism::calibrate(problem, plan, 1000, 1, budget).unwrap() else {
+    let Mechanism::Samples(sampled) = Mechanism::calibrate(problem, plan, 1000, 1, budget).unwrap() else {
         panic!("samples")
     };
     let delta_at = |sigma: f64, share: f64| {
@@ -172,9 +172,9 @@ fn issue_18_02_a_hundred_steps_have_the_delta_that_is_claimed() {
             .unwrap()
             .with_labels(Labels::Public);
     let (epsilon, delta) = (1.0, 1e-6);
-    let plan = Plan::new(PlanKind::NoisySgd, 100, 1.0, Average::Last).unwrap();
+    let plan = Plan::new(Algorithm::NoisySgd, 100, 1.0, Average::Last).unwrap();
     let budget = Budget::new(epsilon, delta).unwrap();
-    let Mechanism::Sampled(sampled) = Mechanism::calibrate(problem, plan, 1000, 1, budget).unwrap() else {
+    let Mechanism::Samples(sampled) = Mechanism::calibrate(problem, plan, 1000, 1, budget).unwrap() else {
         panic!("samples")
     };
     let delta_at = |sigma: f64, share: f64| {

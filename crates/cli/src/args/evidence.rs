@@ -42,11 +42,11 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "P", default_value_t = 0.999, allow_negative_numbers = true)]
     pub(crate) confidence: f64,
     /// Tables for which sensitivities are attained, or of no special shape
-    #[arg(long, value_name = "PAIR", default_value = "worst", value_parser = named::<Pair>(&["worst", "typical"]))]
+    #[arg(long, value_name = "PAIR", default_value = "worst", value_parser = named::<Pair>(["worst", "typical"]))]
     pub(crate) pair: Pair,
     /// What the attacker sees: every release, or the model alone
     #[arg(long, value_name = "VIEW", default_value = "releases",
-        value_parser = named::<View>(&["releases", "model"]))]
+        value_parser = named::<View>(["releases", "model"]))]
     pub(crate) view: View,
     /// Keep the runs here, and go on with those that are there
     #[arg(long, value_name = "FILE")]
@@ -117,27 +117,4 @@ pub(crate) struct Influence {
     /// Write the influence of every record here, as CSV; never over a model
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-}
-
-#[derive(Args)]
-#[command(after_help = "\
-Each finished cell is kept in DIR/cells.jsonl; a run that was stopped goes on where it was. Tables that need a set which is not
-there are skipped, with a word on where to get it.
-
-Examples:
-  pairdp reproduce list
-  pairdp reproduce yang-norms --quick --out rerun
-  pairdp reproduce all --data sets --out rerun")]
-pub(crate) struct Reproduce {
-    /// A name that `list` shows, `all`, or `list`
-    pub(crate) name: String,
-    /// Folder with pima.csv and debrecen.csv
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
-    /// Folder for cells, tables, plots and the page
-    #[arg(long, value_name = "DIR", default_value = "reproduction")]
-    pub(crate) out: PathBuf,
-    /// Few repetitions: minutes for all of them
-    #[arg(long)]
-    pub(crate) quick: bool,
 }

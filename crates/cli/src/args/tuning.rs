@@ -3,8 +3,8 @@
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pairdp_learn::{
-    Average, Calibration, DomainKind, Law, LossKind, Paper, PlanKind, RepresentationKind, Risk, Settings,
-    Shuffle, Task,
+    Algorithm, Average, Calibration, DomainKind, LossKind, NoiseKind, Paper, RepresentationKind, Risk,
+    Settings, Shuffle, Task,
 };
 use pairdp_pairwise::RankingForm;
 use serde::Deserialize;
@@ -16,17 +16,15 @@ use serde::de::DeserializeOwned;
 pub(crate) struct Tuning {
     /// What to learn
     #[arg(long, value_name = "TASK", default_value = "ranking",
-        value_parser = named::<Task>(&["ranking", "metric", "classification", "regression"]))]
+        value_parser = named::<Task>(["ranking", "metric", "classification", "regression"]))]
     pub(crate) task: Task,
     /// How: noise in gradients (noisy-*, online-pair), on results, or on moments; auto chooses from n, the number of
     /// features and the budget
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = named::<Choice>(&[
-        "auto", "noisy-gd", "noisy-sgd", "online-pair", "output-gd", "output-sgd", "phased-gd", "localized-sgd",
-        "offline-pair", "matching-sgd", "moments"]))]
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = named::<Choice>(["auto"].into_iter().chain(Algorithm::ALL.map(Algorithm::name))))]
     pub(crate) algorithm: Choice,
     /// The loss [default: logistic, or squared for regression]
     #[arg(long, value_name = "LOSS",
-        value_parser = named::<LossKind>(&["logistic", "capped-logistic", "hinge", "squared", "q-hinge", "q-norm"]))]
+        value_parser = named::<LossKind>(LossKind::all().map(LossKind::name)))]
     pub(crate) loss: Option<LossKind>,
     /// Exponent of the q-hinge and q-norm losses, between 1 and 2
     #[arg(long, value_name = "Q", default_value_t = 1.5, allow_negative_numbers = true)]
@@ -36,7 +34,7 @@ pub(crate) struct Tuning {
     pub(crate) positive_rate: Option<f64>,
     /// Rankers: minimise the loss of pairs, or of single records, which stands in for it where noise decides [default: pairs,
     /// or with --algorithm auto by n, the number of features and the budget]
-    #[arg(long, value_name = "OF", value_parser = named::<Risk>(&["pairs", "records"]))]
+    #[arg(long, value_name = "OF", value_parser = named::<Risk>(["pairs", "records"]))]
     pub(crate) risk: Option<Risk>,
     /// Losses of records: learn no intercept
     #[arg(long)]
@@ -49,14 +47,14 @@ pub(crate) struct Tuning {
     pub(crate) feature_bound: Option<f64>,
     /// Where parameters live [default: ball, or for metrics with --algorithm auto by n, the number of features and the budget]
     #[arg(long, value_name = "SET",
-        value_parser = named::<DomainKind>(&["ball", "whole", "psd-ball", "psd-diagonal", "psd-nuclear"]))]
+        value_parser = named::<DomainKind>(["ball", "whole", "psd-ball", "psd-diagonal", "psd-nuclear"]))]
     pub(crate) domain: Option<DomainKind>,
     /// They stay within this norm [default: 20; 3 for losses that grow steeper; 10 for metrics]
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     pub(crate) radius: Option<f64>,
     /// How columns become numbers to learn from: by the schema's ranges, or by ranks, from a first release of where columns lie
     /// (noisy-gd and moments) [default: ranks with --algorithm auto, but for metrics; otherwise ranges]
-    #[arg(long, value_name = "HOW", value_parser = named::<RepresentationKind>(&["ranges", "ranks"]))]
+    #[arg(long, value_name = "HOW", value_parser = named::<RepresentationKind>(["ranges", "ranks"]))]
     pub(crate) representation: Option<RepresentationKind>,
     /// The share of the budget for where columns lie [default: 0.3]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
@@ -70,7 +68,7 @@ pub(crate) struct Tuning {
     pub(crate) public_labels: bool,
     /// Rankers: a pair counts once, or twice at twice the margin, as some papers have it
     #[arg(long, value_name = "FORM", default_value = "indicator",
-        value_parser = named::<RankingForm>(&["indicator", "symmetric"]))]
+        value_parser = named::<RankingForm>(["indicator", "symmetric"]))]
     pub(crate) form: RankingForm,
     /// Steps to take [default: by the algorithm, from n, the number of features and the budget]
     #[arg(long, value_name = "T")]
@@ -82,7 +80,7 @@ pub(crate) struct Tuning {
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     pub(crate) momentum: Option<f64>,
     /// Which iterates become the model [default: by the algorithm]
-    #[arg(long, value_name = "WHICH", value_parser = named::<Average>(&["last", "second-half", "all"]))]
+    #[arg(long, value_name = "WHICH", value_parser = named::<Average>(["last", "second-half", "all"]))]
     pub(crate) average: Option<Average>,
     /// Which noise [default: the one with the least root mean square; Laplace for δ = 0]
     #[arg(long, value_name = "NOISE", value_parser = mechanism())]
@@ -98,11 +96,11 @@ pub(crate) struct Tuning {
     pub(crate) order: Order,
     /// Proved noise, or a paper's printed formula with the ε it really gives
     #[arg(long, value_name = "WHOSE", default_value = "certified",
-        value_parser = named::<Calibration>(&["certified", "literal"]))]
+        value_parser = named::<Calibration>(["certified", "literal"]))]
     pub(crate) calibration: Calibration,
     /// Whose formula, where more than one paper has one
     #[arg(long, value_name = "NAME",
-        value_parser = named::<Paper>(&["yang", "kang", "xue", "bassily", "wang"]))]
+        value_parser = named::<Paper>(["yang", "kang", "xue", "bassily", "wang"]))]
     pub(crate) paper: Option<Paper>,
 }
 
@@ -111,7 +109,7 @@ pub(crate) struct Tuning {
 pub(crate) struct Order {
     /// How public indices follow one another
     #[arg(long, value_name = "LAW", default_value = "reshuffled",
-        value_parser = named::<Shuffle>(&["with-replacement", "fixed-permutation", "reshuffled"]))]
+        value_parser = named::<Shuffle>(["with-replacement", "fixed-permutation", "reshuffled"]))]
     pub(crate) order: Shuffle,
     /// Their public seed, which never reaches the noise [default: drawn afresh]
     #[arg(long, value_name = "SEED")]
@@ -122,7 +120,7 @@ pub(crate) struct Order {
 #[derive(Clone, Copy, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Choice {
-    Algorithm(PlanKind),
+    Algorithm(Algorithm),
     Auto(Auto),
 }
 
@@ -138,7 +136,7 @@ pub(crate) enum Noise {
     /// The quietest.
     Auto,
     /// This one.
-    Law(Law),
+    NoiseKind(NoiseKind),
 }
 
 impl Tuning {
@@ -170,7 +168,7 @@ impl Tuning {
             average: self.average,
             mechanism: match self.mechanism {
                 None | Some(Noise::Auto) => None,
-                Some(Noise::Law(law)) => Some(law),
+                Some(Noise::NoiseKind(law)) => Some(law),
             },
             expected_pairs: (self.sampling == "poisson-pairs").then_some(self.expected_pairs),
             shuffle: self.order.order,
@@ -183,16 +181,16 @@ impl Tuning {
 
 /// One of the names that a type has in files.
 pub(crate) fn named<T: DeserializeOwned + Clone + Send + Sync + 'static>(
-    names: &'static [&'static str],
+    names: impl IntoIterator<Item = &'static str>,
 ) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(serde_json::Value::String(name)))
 }
 
 fn mechanism() -> impl TypedValueParser<Value = Noise> {
-    PossibleValuesParser::new(["auto", "gaussian", "laplace", "knorm"]).map(|name| match name.as_str() {
-        "gaussian" => Noise::Law(Law::Gaussian),
-        "laplace" => Noise::Law(Law::Laplace),
-        "knorm" => Noise::Law(Law::Euclidean),
+    PossibleValuesParser::new(["auto", "gaussian", "laplace", "euclidean"]).map(|name| match name.as_str() {
+        "gaussian" => Noise::NoiseKind(NoiseKind::Gaussian),
+        "laplace" => Noise::NoiseKind(NoiseKind::Laplace),
+        "euclidean" => Noise::NoiseKind(NoiseKind::Euclidean),
         _ => Noise::Auto,
     })
 }

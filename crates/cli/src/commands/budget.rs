@@ -5,10 +5,10 @@ mod report;
 
 use super::evaluate;
 use crate::args::{Budget as Arguments, BudgetCommand};
-use crate::booking::{open_or_create, schema_digest};
 use crate::failure::Failure;
 use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
+use crate::reservation::{open_or_create, schema_digest};
 use pairdp_data::{Encoding, Schema};
 use pairdp_ledger::{DataSet, Head, Ledger, LedgerError, Outcome, RunState, SchemaDigest};
 use pairdp_units::{Adjacency, Budget};

@@ -8,7 +8,7 @@ use crate::output::{self, Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, simulate};
 use pairdp_learn::baseline::Baseline;
-use pairdp_learn::{Checkpointer, PlanKind, PrivateModel, Settings};
+use pairdp_learn::{Algorithm, Checkpointer, PrivateModel, Settings};
 use pairdp_pairwise::measure;
 use pairdp_units::Budget;
 use serde_json::json;
@@ -147,7 +147,7 @@ fn page(
 /// What was released.
 fn how(model: &PrivateModel) -> String {
     match model.training.algorithm() {
-        PlanKind::Moments => "one noisy release of moments".into(),
+        Algorithm::Moments => "one noisy release of moments".into(),
         algorithm => format!("{} in {} steps", algorithm.name(), model.training.steps()),
     }
 }

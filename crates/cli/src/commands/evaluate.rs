@@ -1,11 +1,11 @@
 //! `pairdp evaluate`: exactly on public records, with noise on private ones.
 
-use crate::access;
 use crate::args::Evaluate;
-use crate::booking;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
+use crate::require_public::require_public;
+use crate::reservation;
 use pairdp_accountant::Payer as _;
 use pairdp_data::{Encoding, Label, LabelUse, Table};
 use pairdp_learn::{Estimate, Evaluation, LearnError, Measured, Predictor, Task};
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Evaluate, printer: &Printer) -> Result<ExitCode, F
         privately(arguments, &predictor, label, budget, printer)?;
     } else {
         let data = &arguments.data;
-        access::require_public(data, arguments.schema.as_deref(), arguments.public)?;
+        require_public(data, arguments.schema.as_deref(), arguments.public)?;
         let table = printer.reading(data, &predictor.encoding, LabelUse::Read(label))?;
         let table = table.require_pairs(data)?;
         let exact = printer.waiting("measuring", || measured(&predictor, &table, data))?;
@@ -74,7 +74,7 @@ fn privately(
     // A task without a private measure is refused before anything is spent or opened.
     Evaluation::calibrate(predictor.task, 2, budget)?;
     let mut payer =
-        booking::payer(&arguments.spending, &public_encoding(&arguments.model, predictor), label)?;
+        reservation::payer(&arguments.spending, &public_encoding(&arguments.model, predictor), label)?;
     let mut paid_for = None;
     if let Some(records) = payer.size(None)? {
         let evaluation = Evaluation::calibrate(predictor.task, records, budget)?;

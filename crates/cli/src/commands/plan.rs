@@ -26,10 +26,10 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
         Mechanism::Gradients(gradients) => {
             ("noise in the first gradient over the whole table", gradients.release_at(0.0)?.sigma)
         }
-        Mechanism::Sampled(sampled) => ("noise in the gradient of each secret sample", sampled.sigma()),
-        Mechanism::Online(online) => ("noise in the gradient of each arrival", online.sigma()),
+        Mechanism::Samples(sampled) => ("noise in the gradient of each secret sample", sampled.sigma()),
+        Mechanism::Arrivals(online) => ("noise in the gradient of each arrival", online.sigma()),
         Mechanism::Moments(moments) => ("noise on each moment", moments.sigma()),
-        Mechanism::Output(output) => ("noise on the result (of the first phase)", output.phases()[0].sigma),
+        Mechanism::Results(output) => ("noise on the result (of the first phase)", output.phases()[0].sigma),
     };
     let adjacency = spec.problem().adjacency();
     let protects = adjacency.protects(spec.problem().size(records));
@@ -94,7 +94,7 @@ fn table(rows: &[Explained]) -> String {
 }
 
 fn standing(row: &Explained) -> String {
-    use pairdp_stability::printed::Standing;
+    use pairdp_stability::paper_noise::Standing;
     let Some(paper) = row.paper else { return String::new() };
     match row.standing {
         Some(Standing::Holds) | None => paper.name().to_owned(),

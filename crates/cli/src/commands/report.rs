@@ -1,4 +1,3 @@
-use crate::access;
 use crate::args::Report;
 use crate::commands::evaluate;
 use crate::failure::Failure;
@@ -6,6 +5,7 @@ use crate::files;
 use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use crate::report::{Quality, render};
+use crate::require_public::require_public;
 use pairdp_data::LabelUse;
 use serde_json::json;
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Report, printer: &Printer) -> Result<ExitCode, Fai
         None => None,
         Some(test) => {
             let label = evaluate::label_of(&model.predictor, &arguments.model)?;
-            access::require_public(test, arguments.schema.as_deref(), arguments.public)?;
+            require_public(test, arguments.schema.as_deref(), arguments.public)?;
             let table = printer
                 .reading(test, &model.predictor.encoding, LabelUse::Read(label))?
                 .require_pairs(test)?;

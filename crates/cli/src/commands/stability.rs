@@ -1,10 +1,11 @@
 use crate::args::Stability;
 use crate::failure::Failure;
 use crate::output::{Force, Kind, Output, Taken, plot_file};
+use crate::plot::{Axis, Plot};
 use crate::printer::Printer;
 use pairdp_audit::gap::{Gap, gaps};
-use pairdp_audit::plot::{Series, log_log};
 use pairdp_audit::stability::{Cell, Descent, Loss, Method, TableRow, measure, table_one};
+use pairdp_units::directed::{larger, smaller};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -125,7 +126,7 @@ fn gaps_table(rows: &[Gap]) -> String {
 fn picture() -> Result<String, Failure> {
     const RATE: f64 = 0.01;
     let steps: Vec<u32> = (3..=12).map(|k| 1 << k).collect();
-    let mut series = Vec::new();
+    let mut curves = Vec::new();
     for (records, colour) in [(8, "crimson"), (50, "darkorange"), (100_000, "teal")] {
         let mut points = Vec::new();
         for &steps in &steps {
@@ -133,22 +134,20 @@ fn picture() -> Result<String, Failure> {
                 Descent { method: Method::Gd, loss: Loss::Construction, records, steps, step_size: RATE };
             points.push((f64::from(steps), measure(descent)?.measured));
         }
-        series.push(Series { name: format!("measured, n = {records}"), points, dashed: false, colour });
+        curves.push((format!("measured, n = {records}"), points, colour, false));
         let bound =
             |&t: &u32| (f64::from(t), 2.0 * RATE * (f64::from(t).sqrt() + f64::from(t) / records as f64));
-        let points = steps.iter().map(bound).collect();
-        series.push(Series { name: format!("bound, n = {records}"), points, dashed: true, colour });
+        curves.push((format!("bound, n = {records}"), steps.iter().map(bound).collect(), colour, true));
     }
-    let line = |name: &str, of: fn(f64) -> f64| {
-        let points = steps.iter().map(|&t| (f64::from(t), RATE * of(f64::from(t)))).collect();
-        Series { name: name.into(), points, dashed: true, colour: "#888" }
-    };
-    series.push(line("η√T", f64::sqrt));
-    series.push(line("ηT/8", |t| t / 8.0));
-    Ok(log_log(
-        "Distance of two full-batch descents, η = 0.01",
-        "steps T",
-        "distance after the last step",
-        &series,
-    ))
+    let line = |of: fn(f64) -> f64| steps.iter().map(|&t| (f64::from(t), RATE * of(f64::from(t)))).collect();
+    curves.push(("η√T".to_owned(), line(f64::sqrt), "#888", true));
+    curves.push(("ηT/8".to_owned(), line(|t| t / 8.0), "#888", true));
+    let heights = || curves.iter().flat_map(|(_, points, ..)| points.iter().map(|point| point.1));
+    let (low, high) = (heights().fold(f64::MAX, smaller), heights().fold(f64::MIN_POSITIVE, larger));
+    let across = Axis::logarithmic("steps T", f64::from(steps[0]), f64::from(steps[steps.len() - 1]));
+    let plot = Plot::new(across, Axis::logarithmic("distance after the last step", low, high));
+    let plot = curves
+        .iter()
+        .fold(plot, |plot, (name, points, colour, dashed)| plot.curve(name, points, colour, *dashed));
+    Ok(plot.file("Distance of two full-batch descents, η = 0.01"))
 }

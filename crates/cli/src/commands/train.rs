@@ -1,5 +1,4 @@
 use crate::args::{Spending, Train};
-use crate::booking;
 use crate::checkpoint::File;
 use crate::delivery::{self, Finished, Last};
 use crate::engine::Address;
@@ -7,6 +6,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
+use crate::reservation;
 use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table, table_files, template};
 use pairdp_learn::parts::{CountedParts, describe};
 use pairdp_learn::{Checkpointer, PrivateModel, Rows, Settings, Task, Training};
@@ -150,7 +150,7 @@ impl TrainingRun<'_> {
         let Self { data, schema, spending, .. } = *self;
         check_label(settings.task, schema)?;
         let training = self.training(settings);
-        let mut payer = booking::payer(spending, &training.encoding, schema.label())?;
+        let mut payer = reservation::payer(spending, &training.encoding, schema.label())?;
         let secret = settings.max_records.is_some();
         let run = training.open(&mut payer, checkpointer, || {
             let rows = self.rows(settings.task, &training.encoding, secret, printer)?;

@@ -1,8 +1,8 @@
 //! The guarantee in plain words, and the curve behind them.
 
 use super::html;
-use super::plot::{Axis, Plot};
 use crate::failure::Failure;
+use crate::plot::{Axis, Plot};
 use pairdp_accountant::calibrate::{TradeOff, trade_off};
 use pairdp_learn::{Certificate, LearnError, certified_event};
 use pairdp_units::directed::{smaller, up_by};

@@ -1,10 +1,12 @@
 //! Noise next to signal, and what another ε would have meant.
 
 use super::html;
-use super::plot::{Axis, Plot, bars};
 use super::quality::Quality;
 use crate::failure::Failure;
-use pairdp_learn::{Law, LearnError, Loudness, Mechanism, PrivateModel, Released, Task, certified_problem};
+use crate::plot::{Axis, Plot, bars};
+use pairdp_learn::{
+    LearnError, Mechanism, NoiseKind, NoiseToSignal, PrivateModel, Released, Task, certified_problem,
+};
 use pairdp_units::directed::{larger, smaller};
 use pairdp_units::{Adjacency, Budget, shown};
 use std::fmt::Write as _;
@@ -27,19 +29,19 @@ fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Fail
     let certificate = &model.certificate;
     let (here, delta) = (certificate.claim.epsilon, certificate.claim.delta);
     let problem = certified_problem(certificate)?;
-    let loudness = |epsilon: f64| -> Result<Loudness, LearnError> {
+    let noise_to_signal = |epsilon: f64| -> Result<NoiseToSignal, LearnError> {
         let budget = Budget::new(epsilon, delta)?;
         Mechanism::calibrate(problem, model.training, certificate.records, certificate.features, budget)?
-            .loudness()
+            .noise_to_signal()
     };
-    let ratio = |loudness: Loudness| loudness.noise / loudness.signal;
+    let ratio = |noise_to_signal: NoiseToSignal| noise_to_signal.noise / noise_to_signal.signal;
     // A ratio that cannot be had at some ε leaves a gap and is no reason to have no report.
     let curve: Vec<(f64, f64)> = (-STEPS..=STEPS)
         .map(|k| here * FACTOR.powi(k))
-        .filter_map(|epsilon| Some((epsilon, ratio(loudness(epsilon).ok()?))))
+        .filter_map(|epsilon| Some((epsilon, ratio(noise_to_signal(epsilon).ok()?))))
         .filter(|(_, ratio)| ratio.is_finite() && *ratio > 0.0)
         .collect();
-    let now = loudness(here)?;
+    let now = noise_to_signal(here)?;
     let lowest = curve.iter().fold(ratio(now), |low, point| smaller(low, point.1));
     let highest = curve.iter().fold(ratio(now), |high, point| larger(high, point.1));
     let words = match quality {
@@ -122,12 +124,12 @@ fn parameters(model: &PrivateModel) -> String {
 fn band(model: &PrivateModel) -> Option<f64> {
     let Released::Output { phases, .. } = &model.certificate.released else { return None };
     let [phase] = phases.as_slice() else { return None };
-    let law = Law::ALL.into_iter().find(|law| law.name() == model.certificate.noise)?;
+    let law = NoiseKind::ALL.into_iter().find(|law| law.name() == model.certificate.noise)?;
     match law {
-        Law::Gaussian => Some(TWO_SIDED * phase.sigma),
+        NoiseKind::Gaussian => Some(TWO_SIDED * phase.sigma),
         // P(|z| > t) = exp(−t/b).
-        Law::Laplace => Some(20_f64.ln() * phase.sigma),
+        NoiseKind::Laplace => Some(20_f64.ln() * phase.sigma),
         // The coordinates are not independent and have no short formula.
-        Law::Euclidean => None,
+        NoiseKind::Euclidean => None,
     }
 }

@@ -1,9 +1,9 @@
 //! How good the model is on a public table.
 
 use super::html;
-use super::plot::{Axis, Plot};
 use crate::commands::evaluate;
 use crate::failure::Failure;
+use crate::plot::{Axis, Plot};
 use pairdp_data::Table;
 use pairdp_learn::{Predictor, Task};
 use pairdp_pairwise::measure;

@@ -63,6 +63,7 @@ fn balance(workplace: &Workplace) -> Value {
 
 #[test]
 fn every_run_that_was_killed_is_spent_or_never_began() {
+    #[expect(clippy::disallowed_methods, reason = "how many runs a test kills")]
     let kills = std::env::var("PAIRDP_KILLS").ok().map_or(KILLS, |kills| kills.parse().unwrap());
     let workplace = workplace(2000);
     let started = Instant::now();

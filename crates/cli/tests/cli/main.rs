@@ -19,7 +19,6 @@ mod progress;
 mod refusals;
 mod report;
 mod repository;
-mod reproduce;
 mod schema;
 mod secrets;
 mod snapshots;

@@ -212,31 +212,11 @@ fn issue_18_13_files_that_look_like_ours_are_not_replaced() {
     refused(&workplace.run("predict model.json cohort.csv --out logo.svg --force"), "it is not a file of");
 }
 
-/// Cells are added to a file: it has to be one of cells, and what another name of it shows does not change.
-#[test]
-fn issue_18_13_cells_are_added_to_a_file_of_cells_only() {
-    let workplace = Workplace::new();
-    std::fs::create_dir(workplace.path("rerun")).unwrap();
-    workplace.write("table.csv", "a,b\n1,2\n");
-    std::fs::hard_link(workplace.path("table.csv"), workplace.path("rerun/cells.jsonl")).unwrap();
-    let command = "reproduce bassily-stability --quick --out rerun";
-    refused(&workplace.run(command), "it is not a file of finished cells");
-    assert_eq!(workplace.read("table.csv"), "a,b\n1,2\n");
-    let cell = "{\"experiment\":\"bassily-stability\",\"key\":\"old\",\"repetitions\":1,\"rows\":[]}\n";
-    std::fs::remove_file(workplace.path("rerun/cells.jsonl")).unwrap();
-    workplace.write("kept.jsonl", cell);
-    std::fs::hard_link(workplace.path("kept.jsonl"), workplace.path("rerun/cells.jsonl")).unwrap();
-    let run = workplace.run(command);
-    assert_eq!(run.code, 0, "{}", run.err);
-    assert_eq!(workplace.read("kept.jsonl"), cell);
-    assert!(workplace.read("rerun/cells.jsonl").starts_with(cell));
-}
-
 #[test]
 fn a_file_in_the_place_of_a_folder_is_said_in_plain_words() {
     let workplace = Workplace::new();
     workplace.write("notes.txt", "mine");
-    for command in ["man notes.txt", "demo --out notes.txt", "reproduce all --quick --out notes.txt"] {
+    for command in ["man notes.txt", "demo --out notes.txt"] {
         let run = workplace.run(command);
         assert_eq!(run.err, "error: notes.txt: this is a file\nhint: name a folder\n", "{command}");
         assert_eq!(run.code, 1);

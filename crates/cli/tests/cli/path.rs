@@ -1,6 +1,6 @@
 //! The whole path: simulate, train, predict, evaluate, verify, demo.
 
-use crate::common::{self, Workplace};
+use crate::common::Workplace;
 use serde_json::Value;
 
 #[test]
@@ -221,43 +221,5 @@ fn two_runs_differ_and_nothing_can_make_them_repeat() {
         let run = workplace.run(&format!("train cohort.csv --epsilon 1 --delta 1e-6 --force {flag}"));
         assert_eq!(run.code, 1);
         assert!(run.err.contains("unexpected argument"), "{}", run.err);
-    }
-}
-
-/// The certified path never reads an environment variable, and makes its source in one way.
-#[test]
-fn the_certified_path_has_one_source_of_noise() {
-    for crate_name in ["noise", "pairwise", "learn", "cli", "py"] {
-        let mut folders = vec![common::root().join("crates").join(crate_name).join("src")];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                    continue;
-                }
-                // Public orders come from public seeds, and rehearsals have no certificate; which Python reaches a cluster says
-                // nothing about noise.
-                let named = |names: &[&str]| names.iter().any(|name| path.ends_with(name));
-                if named(&["tests.rs"]) {
-                    continue;
-                }
-                let text = std::fs::read_to_string(&path).unwrap();
-                let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-                let is_code = |line: &&str| !line.trim_start().starts_with("//");
-                let code: String = code.lines().filter(is_code).collect();
-                assert!(
-                    named(&["cli/src/engine.rs"]) || !code.contains("env::var"),
-                    "{} reads the environment",
-                    path.display()
-                );
-                let public = named(&["learn/src/order.rs", "learn/src/rehearsal.rs"]);
-                assert!(
-                    crate_name == "noise" || public || !code.contains("Replay"),
-                    "{} can repeat its noise",
-                    path.display()
-                );
-            }
-        }
     }
 }

@@ -1,8 +1,8 @@
 //! The map: a row by its ranks.
 
 use super::Representation;
+use super::curves::{Curves, FUNCTIONS, QUANTILES};
 use super::reading::read;
-use super::shapes::GRID;
 use pairdp_data::{Encoding, Kind, Table};
 use pairdp_pairwise::clip_row;
 use pairdp_pairwise::knots::{Block, CATEGORY_WEIGHT, KNOTS, Layout};
@@ -11,42 +11,20 @@ use rayon::prelude::*;
 
 /// Columns of a result beyond which numbers keep their rank alone.
 const MOST_COLUMNS: usize = 600;
-/// Polynomials of a rank.
-pub(crate) const DEGREES: usize = 3;
-/// The standard deviation of a tail's score is taken to be about this times a rank's.
-pub(crate) const TAIL_WEIGHT: f64 = 0.5;
 /// A category's deviation from its share is multiplied by this: as a rank's, √3·(2F − 1).
 pub(crate) const CATEGORY_SCALE: f64 = 1.732_050_807_568_877_2;
 /// Rows are cut to this share of the length that they have in the root mean square.
 const KEPT_LENGTH: f64 = 0.7;
 
-/// What a number becomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Basis {
-    /// Its rank.
-    Rank,
-    /// Three Legendre polynomials of its rank, and how far it is out in either tail.
-    Curve,
+/// How many functions a number becomes, from public facts: the columns of the table.
+fn functions(layout: &Layout) -> usize {
+    if columns(layout, FUNCTIONS) <= MOST_COLUMNS { FUNCTIONS } else { 1 }
 }
 
-impl Basis {
-    /// From public facts: the columns of the table.
-    fn of(layout: &Layout) -> Self {
-        if columns(layout, Self::Curve) <= MOST_COLUMNS { Self::Curve } else { Self::Rank }
-    }
-
-    fn width(self) -> usize {
-        match self {
-            Self::Rank => 1,
-            Self::Curve => DEGREES + 2,
-        }
-    }
-}
-
-fn columns(layout: &Layout, basis: Basis) -> usize {
+fn columns(layout: &Layout, functions: usize) -> usize {
     let width = |block: &Block| match block {
-        Block::Number { .. } => basis.width(),
-        Block::NumberOrMissing { .. } => basis.width() + 1,
+        Block::Number { .. } => functions,
+        Block::NumberOrMissing { .. } => functions + 1,
         Block::Category { width, .. } => *width,
     };
     layout.blocks().iter().map(width).sum()
@@ -66,11 +44,7 @@ pub(crate) struct Map {
 enum Column {
     Number {
         at: usize,
-        cumulative: Vec<f64>,
-        /// Where tails end: smaller shares are noise.
-        floor: f64,
-        /// Of each feature.
-        means: Vec<f64>,
+        curves: Curves,
         /// The share of empty cells, if they have a place.
         missing: Option<f64>,
     },
@@ -83,34 +57,42 @@ enum Column {
 impl Map {
     /// Columns of the rows that it makes of such columns.
     pub(crate) fn width_of(layout: &Layout) -> usize {
-        columns(layout, Basis::of(layout))
+        columns(layout, functions(layout))
     }
 
     /// The map that follows from what was released.
     pub(crate) fn new(layout: &Layout, released: &Representation) -> Self {
-        let basis = Basis::of(layout);
         let (n, noise) = (released.counted, released.noise);
-        let share = |weight: f64, of: f64| within(weight / of / n, 0.0, 1.0);
-        let floor = within(noise / n, 1e-4, 0.2);
-        let mut weights = released.weights.as_slice();
-        let (mut columns, mut energy) = (Vec::new(), 0.0);
+        let share = |weight: f64, of: f64| smaller(larger(weight / of / n, 0.0), 1.0);
+        let mut rest = released.weights.as_slice();
+        let mut weights = Vec::with_capacity(layout.blocks().len());
         for block in layout.blocks() {
-            let (own, rest) = weights.split_at(block.coordinates());
-            weights = rest;
-            columns.push(match *block {
-                Block::Number { at } | Block::NumberOrMissing { at } => {
-                    let cumulative = read(&own[..KNOTS], noise, n).cumulative;
-                    let (means, spread) = moments(basis, &cumulative, floor);
+            let (own, after) = rest.split_at(block.coordinates());
+            weights.push(own);
+            rest = after;
+        }
+        let of_numbers = layout.blocks().iter().zip(&weights).filter(|(block, _)| !block.is_category());
+        let of_numbers: Vec<&[f64]> = of_numbers.map(|(_, own)| *own).collect();
+        let width = functions(layout);
+        let mut curves = read(&of_numbers, noise, n)
+            .par_iter()
+            .map(|reading| Curves::new(reading, width, noise / n))
+            .collect::<Vec<_>>()
+            .into_iter();
+        let (mut columns, mut energy) = (Vec::new(), 0.0);
+        for (block, own) in layout.blocks().iter().zip(weights) {
+            match (*block, if block.is_category() { None } else { curves.next() }) {
+                (Block::Number { at } | Block::NumberOrMissing { at }, Some(curves)) => {
                     let missing = own.get(KNOTS).map(|weight| share(*weight, 1.0));
-                    energy += spread + missing.map_or(0.0, of_share);
-                    Column::Number { at, cumulative, floor, means, missing }
+                    energy += curves.spread + missing.map_or(0.0, of_share);
+                    columns.push(Column::Number { at, curves, missing });
                 }
-                Block::Category { at, .. } => {
+                (Block::Category { at, .. } | Block::Number { at } | Block::NumberOrMissing { at }, _) => {
                     let shares: Vec<f64> = own.iter().map(|weight| share(*weight, CATEGORY_WEIGHT)).collect();
                     energy += shares.iter().copied().map(of_share).sum::<f64>();
-                    Column::Category { at, shares }
+                    columns.push(Column::Category { at, shares });
                 }
-            });
+            }
         }
         // If nothing seems to vary, rows are as long as they are.
         let length = if energy > 1e-6 { KEPT_LENGTH * energy.sqrt() } else { 1.0 };
@@ -119,16 +101,17 @@ impl Map {
 
     /// A name for each column of the rows that it makes.
     pub(crate) fn names(encoding: &Encoding) -> Vec<String> {
-        let basis = Basis::of(&super::layout(encoding));
-        let of_number = |name: &str| -> Vec<String> {
-            let functions = ["rank", "rank²", "rank³", "upper tail", "lower tail"];
-            functions[..basis.width()].iter().map(|function| format!("{name} {function}")).collect()
-        };
+        const NAMES: [&str; FUNCTIONS] = ["rank", "rank²", "rank³", "upper tail", "lower tail"];
+        let functions = functions(&super::layout(encoding));
         let mut of_categories = encoding.feature_names().into_iter();
         let mut names = Vec::new();
         for column in encoding.columns() {
             let own: Vec<String> = of_categories.by_ref().take(column.width()).collect();
-            names.extend(if matches!(column.kind, Kind::Range(_)) { of_number(&column.name) } else { own });
+            if matches!(column.kind, Kind::Range(_)) {
+                names.extend(NAMES[..functions].iter().map(|function| format!("{} {function}", column.name)));
+            } else {
+                names.extend(own);
+            }
         }
         names
     }
@@ -152,91 +135,64 @@ impl Map {
     /// Appends the image of an encoded row, of length at most `bound`.
     pub(crate) fn apply(&self, row: &[f64], bound: f64, out: &mut Vec<f64>) {
         let start = out.len();
-        for column in &self.columns {
-            match column {
-                Column::Number { at, cumulative, floor, means, missing } => {
-                    let absent = missing.is_some() && row[at + 1] > 0.0;
-                    if absent {
-                        out.extend(means.iter().map(|_| 0.0));
-                    } else {
-                        let place = out.len();
-                        features(means.len(), rank(cumulative, row[*at]), *floor, |value| out.push(value));
-                        out[place..].iter_mut().zip(means).for_each(|(value, mean)| *value -= mean);
-                    }
-                    if let Some(share) = missing {
-                        out.push(CATEGORY_SCALE * (f64::from(u8::from(absent)) - share));
-                    }
-                }
-                Column::Category { at, shares } => {
-                    let entries = row[*at..*at + shares.len()].iter().zip(shares);
-                    out.extend(entries.map(|(entry, share)| CATEGORY_SCALE * (entry - share)));
-                }
-            }
-        }
+        self.columns.iter().for_each(|column| column.apply(&row[column.start()..], out));
         let scale = bound / self.length;
         let image = &mut out[start..];
         image.iter_mut().for_each(|value| *value *= scale);
         clip_row(image, bound);
+    }
+
+    /// Where a column of numbers lies, as it was read: places within ±1 below which shares of the records lie.
+    pub(crate) fn quantiles(&self, index: usize) -> Option<[f64; QUANTILES.len()]> {
+        match &self.columns[index] {
+            Column::Number { curves, .. } => Some(curves.quantiles),
+            Column::Category { .. } => None,
+        }
+    }
+
+    /// One column's part of the image of a row that is not too long.
+    pub(crate) fn column(&self, index: usize, entries: &[f64], bound: f64) -> Vec<f64> {
+        let mut image = Vec::new();
+        self.columns[index].apply(entries, &mut image);
+        let scale = bound / self.length;
+        image.iter_mut().for_each(|value| *value *= scale);
+        image
+    }
+}
+
+impl Column {
+    /// Where its entries start in an encoded row.
+    fn start(&self) -> usize {
+        match self {
+            Self::Number { at, .. } | Self::Category { at, .. } => *at,
+        }
+    }
+
+    /// Appends what its entries become.
+    fn apply(&self, entries: &[f64], out: &mut Vec<f64>) {
+        match self {
+            Self::Number { curves, missing, .. } => {
+                let absent = missing.is_some() && entries[1] > 0.0;
+                if absent {
+                    out.extend(std::iter::repeat_n(0.0, curves.width));
+                } else {
+                    curves.look_up(entries[0], out);
+                }
+                if let Some(share) = missing {
+                    out.push(CATEGORY_SCALE * (f64::from(u8::from(absent)) - share));
+                }
+            }
+            Self::Category { shares, .. } => {
+                let entries = entries[..shares.len()].iter().zip(shares);
+                out.extend(entries.map(|(entry, share)| CATEGORY_SCALE * (entry - share)));
+            }
+        }
     }
 }
 
 /// 3p(1 − p).
 fn of_share(share: f64) -> f64 {
     CATEGORY_SCALE * CATEGORY_SCALE * share * (1.0 - share)
-}
-
-fn within(value: f64, low: f64, high: f64) -> f64 {
-    smaller(larger(value, low), high)
-}
-
-/// F̂(x), linear between the points of the grid.
-fn rank(cumulative: &[f64], x: f64) -> f64 {
-    let place = (within(x, -1.0, 1.0) + 1.0) * ((GRID - 1) as f64 / 2.0);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 0 and the grid's end"
-    )]
-    let left = if place > 0.0 { (place as usize).min(GRID - 2) } else { 0 };
-    let share = if place > 0.0 { place - left as f64 } else { 0.0 };
-    cumulative[left] + share * (cumulative[left + 1] - cumulative[left])
-}
-
-/// Functions of a rank F, as many as are wanted: √3·P₁, √5·P₂/2, √7·P₃/3 of u = 2F − 1, and −log of the shares beyond.
-fn features(count: usize, rank: f64, floor: f64, mut push: impl FnMut(f64)) {
-    let u = 2.0 * rank - 1.0;
-    push(3.0_f64.sqrt() * u);
-    if count > 1 {
-        push(5.0_f64.sqrt() * (1.5 * u * u - 0.5) / 2.0);
-        push(7.0_f64.sqrt() * (2.5 * u * u - 1.5) * u / 3.0);
-        push(-TAIL_WEIGHT * libm::log((1.0 - rank) + floor));
-        push(-TAIL_WEIGHT * libm::log(rank + floor));
-    }
-}
-
-/// Means of a column's features under F̂, and the sum of their variances.
-fn moments(basis: Basis, cumulative: &[f64], floor: f64) -> (Vec<f64>, f64) {
-    let count = basis.width();
-    let (mut first, mut second) = (vec![0.0; count], vec![0.0; count]);
-    let mut add = |rank: f64, mass: f64| {
-        let mut k = 0;
-        features(count, rank, floor, |value| {
-            first[k] += mass * value;
-            second[k] += mass * value * value;
-            k += 1;
-        });
-    };
-    // What lies at the ends, and what lies between two points of the grid.
-    add(cumulative[0], cumulative[0]);
-    for k in 1..GRID {
-        let mass = cumulative[k] - cumulative[k - 1];
-        if mass > 0.0 {
-            add(f64::midpoint(cumulative[k], cumulative[k - 1]), mass);
-        }
-    }
-    add(cumulative[GRID - 1], 1.0 - cumulative[GRID - 1]);
-    let spread = first.iter().zip(&second).map(|(mean, square)| larger(square - mean * mean, 0.0)).sum();
-    (first, spread)
 }
 
 /// The map as tables, for other programs.
@@ -251,9 +207,8 @@ pub(crate) struct Tables {
 pub(crate) struct NumberTable {
     /// Where its functions start in a mapped row.
     pub(crate) place: usize,
-    pub(crate) cumulative: Vec<f64>,
-    pub(crate) floor: f64,
-    pub(crate) means: Vec<f64>,
+    /// Its functions, function by function, on as many equally distant points of [−1, 1].
+    pub(crate) functions: Vec<Vec<f64>>,
 }
 
 /// One category of a column.
@@ -271,11 +226,12 @@ impl Map {
         let (mut numbers, mut categories, mut place) = (Vec::new(), Vec::new(), 0);
         for column in &self.columns {
             match column {
-                Column::Number { cumulative, floor, means, .. } => {
-                    let (cumulative, means) = (cumulative.clone(), means.clone());
-                    let width = means.len();
-                    numbers.push(NumberTable { place, cumulative, floor: *floor, means });
-                    place += width;
+                Column::Number { curves, .. } => {
+                    let of = |function: usize| {
+                        curves.values.iter().skip(function).step_by(curves.width).copied().collect()
+                    };
+                    numbers.push(NumberTable { place, functions: (0..curves.width).map(of).collect() });
+                    place += curves.width;
                 }
                 Column::Category { at, shares } => {
                     for (k, share) in shares.iter().enumerate() {

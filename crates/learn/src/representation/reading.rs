@@ -3,11 +3,15 @@
 //! With few records the shapes that fit decide, weighed by how well they do; with many, what surely differs from them is
 //! corrected. No other rule switches: the posterior widens by itself where there is little to see.
 //!
+//! Columns of one table are read together. Whoever gave narrow ranges gave them to all columns, and so did whoever gave wide
+//! ones: how likely each family of shapes is, is learned from all columns at once, starting from what is likely anywhere.
+//!
 //! All of it looks at released numbers only.
 
-use super::shapes::{GRID, Shapes};
-use pairdp_pairwise::knots::{self, KNOTS};
-use pairdp_units::directed::larger;
+use super::shapes::{FAMILIES, GRID, Shapes, between_knots};
+use pairdp_pairwise::knots::KNOTS;
+use pairdp_units::directed::{larger, smaller};
+use rayon::prelude::*;
 
 /// By how much a shape may be wrong about a knot's share.
 const WRONG_SHAPE: f64 = 0.02;
@@ -15,84 +19,202 @@ const WRONG_SHAPE: f64 = 0.02;
 const SURE: f64 = 2.5;
 /// Distribution functions are multiples of 2^−this.
 const BITS: i32 = 20;
+/// What is likely anywhere counts as much as so many columns of the table.
+const ANYWHERE: f64 = 3.0;
+/// Rounds of learning how likely families are; later ones change little.
+const ROUNDS: usize = 15;
 
 /// What was read of a column of numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Reading {
     /// F̂ on the grid: never falling, within [0, 1].
     pub(crate) cumulative: Vec<f64>,
+    /// The share of records at each knot: at least 0, together 1.
+    pub(crate) shares: [f64; KNOTS],
 }
 
-/// Reads one column: weights of its knots summed over about n records, with noise of a standard deviation.
-pub(crate) fn read(weights: &[f64], noise: f64, n: f64) -> Reading {
+/// Reads the columns of a table: weights of their knots summed over about n records, with noise of a standard deviation.
+pub(crate) fn read(columns: &[&[f64]], noise: f64, n: f64) -> Vec<Reading> {
     let shapes = Shapes::table();
-    let posterior = posterior(shapes, weights, noise, n);
-    let mut shares = [0.0; KNOTS];
-    let mut cumulative = vec![0.0; GRID];
-    for (shape, probability) in posterior.iter().enumerate() {
-        // What is this unlikely does not show.
-        if *probability > 1e-12 {
-            shares.iter_mut().zip(&shapes.weights[shape]).for_each(|(sum, w)| *sum += probability * w);
-            let values = &shapes.cumulative[shape];
-            cumulative.iter_mut().zip(values).for_each(|(sum, value)| *sum += probability * value);
-        }
-    }
-    correct(&mut cumulative, &shares, weights, noise, n);
-    let mut highest = 0.0;
-    for value in &mut cumulative {
-        let cut = if *value > 1.0 { 1.0 } else { larger(*value, 0.0) };
-        highest = larger(highest, (cut * 2.0_f64.powi(BITS)).round() * 2.0_f64.powi(-BITS));
-        *value = highest;
-    }
-    Reading { cumulative }
+    let fits: Vec<Vec<f64>> =
+        columns.par_iter().map(|weights| fits(shapes, &weights[..KNOTS], noise, n)).collect();
+    let likely = families(shapes, &fits);
+    let one = |(weights, fits): (&&[f64], &Vec<f64>)| {
+        read_one(shapes, &weights[..KNOTS], &posterior(shapes, fits, &likely), noise, n)
+    };
+    columns.par_iter().zip(&fits).map(one).collect()
 }
 
-/// How likely each shape is.
-fn posterior(shapes: &Shapes, weights: &[f64], noise: f64, n: f64) -> Vec<f64> {
+/// The log of how well each shape fits a column, up to a constant.
+fn fits(shapes: &Shapes, weights: &[f64], noise: f64, n: f64) -> Vec<f64> {
     let variance = noise * noise + (WRONG_SHAPE * n) * (WRONG_SHAPE * n);
-    let log = |(shape, prior): (&[f64; KNOTS], &f64)| {
+    let log = |shape: &[f64; KNOTS]| {
         let (fit, own) = weights
             .iter()
             .zip(shape)
             .fold((0.0, 0.0), |(fit, own), (weight, share)| (fit + weight * share, own + share * share));
-        (n * fit - n * n * own / 2.0) / variance + prior
+        (n * fit - n * n * own / 2.0) / variance
     };
-    let logs: Vec<f64> = shapes.weights.iter().zip(&shapes.log_prior).map(log).collect();
+    shapes.weights.iter().map(log).collect()
+}
+
+/// The log of how likely each family of shapes is in this table, relative to how likely it is anywhere.
+fn families(shapes: &Shapes, fits: &[Vec<f64>]) -> [f64; FAMILIES] {
+    let mut likely = [0.0; FAMILIES];
+    for _ in 0..ROUNDS {
+        // Columns are added up in order, so that a model reads the same on any number of cores.
+        let posteriors: Vec<[f64; FAMILIES]> = fits
+            .par_iter()
+            .map(|fits| {
+                let mut of_family = [0.0; FAMILIES];
+                let probabilities = posterior(shapes, fits, &likely);
+                probabilities.iter().zip(&shapes.family).for_each(|(p, family)| of_family[*family] += p);
+                of_family
+            })
+            .collect();
+        for (family, log) in likely.iter_mut().enumerate() {
+            let anywhere = shapes.anywhere[family];
+            let here: f64 = posteriors.iter().map(|posterior| posterior[family]).sum();
+            let share = (ANYWHERE * anywhere + here) / (ANYWHERE + fits.len() as f64);
+            *log = libm::log(share / anywhere);
+        }
+    }
+    likely
+}
+
+/// How likely each shape is.
+fn posterior(shapes: &Shapes, fits: &[f64], families: &[f64; FAMILIES]) -> Vec<f64> {
+    let prior = shapes.log_prior.iter().zip(&shapes.family).map(|(prior, family)| prior + families[*family]);
+    let logs: Vec<f64> = fits.iter().zip(prior).map(|(fit, prior)| fit + prior).collect();
     let most = logs.iter().fold(f64::NEG_INFINITY, |most, value| larger(most, *value));
     let likely: Vec<f64> = logs.iter().map(|value| libm::exp(value - most)).collect();
     let total: f64 = likely.iter().sum();
     likely.into_iter().map(|value| value / total).collect()
 }
 
-/// Where a knot's weight surely differs from what the shapes expect, it is believed: the difference, spread linearly between
-/// knots, is added to the distribution function.
-fn correct(cumulative: &mut [f64], expected: &[f64; KNOTS], weights: &[f64], noise: f64, n: f64) {
+fn read_one(shapes: &Shapes, weights: &[f64], posterior: &[f64], noise: f64, n: f64) -> Reading {
+    let mut expected = [0.0; KNOTS];
+    let mut cumulative = vec![0.0; GRID];
+    for (shape, probability) in posterior.iter().enumerate() {
+        // What is this unlikely does not show.
+        if *probability > 1e-12 {
+            expected.iter_mut().zip(&shapes.weights[shape]).for_each(|(sum, w)| *sum += probability * w);
+            let values = &shapes.cumulative[shape];
+            cumulative.iter_mut().zip(values).for_each(|(sum, value)| *sum += probability * value);
+        }
+    }
+    let shares = corrected(&expected, weights, noise, n);
+    Reading { cumulative: shifted(&cumulative, &expected, &shares), shares }
+}
+
+impl Reading {
+    /// The distribution function if no knot had a larger share than this, before shares are scaled to 1 again.
+    pub(crate) fn evened(&self, most: f64) -> Vec<f64> {
+        let shares = normalised(self.shares.map(|share| smaller(share, most)));
+        shares.map_or_else(
+            || self.cumulative.clone(),
+            |shares| shifted(&self.cumulative, &self.shares, &shares),
+        )
+    }
+}
+
+/// Where a knot's weight surely differs from what the shapes expect, it is believed.
+fn corrected(expected: &[f64; KNOTS], weights: &[f64], noise: f64, n: f64) -> [f64; KNOTS] {
     let mut shares = [0.0; KNOTS];
     for k in 0..KNOTS {
         let off = weights[k] / n - expected[k];
         let believed = if off.abs() > SURE * noise / n { off } else { 0.0 };
-        shares[k] = larger(expected[k] + believed, 0.0);
+        shares[k] = expected[k] + believed;
     }
+    normalised(shares).or_else(|| normalised(*expected)).unwrap_or([1.0 / KNOTS as f64; KNOTS])
+}
+
+/// Shares of 1, if they add up to anything.
+fn normalised(shares: [f64; KNOTS]) -> Option<[f64; KNOTS]> {
+    let shares = shares.map(|share| larger(share, 0.0));
     let total: f64 = shares.iter().sum();
-    if !(total > 0.0 && total.is_finite()) {
-        return;
-    }
+    (total > 0.0 && total.is_finite()).then(|| shares.map(|share| share / total))
+}
+
+/// A distribution function with the difference of shares added, spread linearly between knots: never falling, within [0, 1].
+fn shifted(cumulative: &[f64], from: &[f64; KNOTS], to: &[f64; KNOTS]) -> Vec<f64> {
     // Half of a knot's own difference counts at the knot.
     let mut ramp = [0.0; KNOTS];
     let mut before = 0.0;
     for k in 0..KNOTS {
-        let off = shares[k] / total - expected[k];
+        let off = to[k] - from[k];
         ramp[k] = before + off / 2.0;
         before += off;
     }
-    let knots = knots::positions();
-    let mut left = 0;
-    for (k, value) in cumulative.iter_mut().enumerate() {
-        let x = super::shapes::grid(k);
-        while left + 2 < KNOTS && knots[left + 1] <= x {
-            left += 1;
+    let mut highest = 0.0;
+    let value = |(value, off): (&f64, f64)| {
+        let cut = smaller(larger(value + off, 0.0), 1.0);
+        highest = larger(highest, (cut * 2.0_f64.powi(BITS)).round() * 2.0_f64.powi(-BITS));
+        highest
+    };
+    cumulative.iter().zip(between_knots(&ramp)).map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shapes::grid;
+    use super::*;
+    use pairdp_noise::{Replay, Source};
+    use pairdp_pairwise::knots::positions;
+
+    fn uniform(random: &mut Replay) -> f64 {
+        ((random.next_word() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    /// Weights of a narrow column around a middle, with noise.
+    fn narrow(middle: f64, n: f64, noise: f64, random: &mut Replay) -> Vec<f64> {
+        let shapes = Shapes::table();
+        // A bell of width 1/32.
+        let which = 6 * 129 + ((middle + 1.0) * 64.0).round() as usize;
+        shapes.weights[which]
+            .iter()
+            .map(|share| {
+                let (a, b) = (uniform(random), uniform(random));
+                n * share + noise * (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
+            })
+            .collect()
+    }
+
+    fn error(reading: &Reading, middle: f64) -> f64 {
+        // The distance from a step at the middle, as an area.
+        (0..GRID).map(|k| (reading.cumulative[k] - f64::from(u8::from(grid(k) >= middle))).abs()).sum::<f64>()
+            / GRID as f64
+    }
+
+    /// False alarms: the two means differ by several times what chance makes of twenty columns; the seed is fixed.
+    #[test]
+    fn columns_that_are_alike_are_read_better_together_than_alone() {
+        let (n, noise) = (150.0, 40.0);
+        let mut random = Replay::from_seed(5);
+        let middles: Vec<f64> = (0..20).map(|k| -0.9 + 0.09 * f64::from(k)).collect();
+        let columns: Vec<Vec<f64>> = middles.iter().map(|m| narrow(*m, n, noise, &mut random)).collect();
+        let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let mean = |errors: Vec<f64>| errors.iter().sum::<f64>() / errors.len() as f64;
+        let together = mean(read(&all, noise, n).iter().zip(&middles).map(|(r, m)| error(r, *m)).collect());
+        let alone =
+            mean(all.iter().zip(&middles).map(|(c, m)| error(&read(&[c], noise, n)[0], *m)).collect());
+        assert!(together < 0.95 * alone, "{together} together, {alone} alone");
+    }
+
+    #[test]
+    fn whatever_was_released_is_read_as_a_distribution() {
+        for absurd in [0.0, -1e300, 1e300, 1.0] {
+            let weights = positions().map(|knot| absurd * (1.0 + knot));
+            for reading in read(&[&weights, &[0.0; KNOTS]], 3.0, 50.0) {
+                assert!(reading.cumulative.windows(2).all(|pair| pair[0] <= pair[1]), "{absurd}");
+                assert!(reading.cumulative[0] >= 0.0 && reading.cumulative[GRID - 1] <= 1.0, "{absurd}");
+                let total: f64 = reading.shares.iter().sum();
+                assert!(
+                    (total - 1.0).abs() < 1e-9 && reading.shares.iter().all(|share| *share >= 0.0),
+                    "{absurd}"
+                );
+            }
         }
-        let share = (x - knots[left]) / (knots[left + 1] - knots[left]);
-        *value += ramp[left] + share * (ramp[left + 1] - ramp[left]);
+        assert!(read(&[], 1.0, 10.0).is_empty());
     }
 }

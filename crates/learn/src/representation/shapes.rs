@@ -20,15 +20,27 @@ pub(crate) struct Shapes {
     pub(crate) cumulative: Vec<Vec<f64>>,
     /// log of how likely each is before any record is seen, up to a constant.
     pub(crate) log_prior: Vec<f64>,
+    /// The family of each.
+    pub(crate) family: Vec<usize>,
+    /// How likely each family is before any record is seen.
+    pub(crate) anywhere: [f64; FAMILIES],
 }
+
+/// Families of shapes: bells of a width, and spikes at a place with about a width.
+pub(crate) const FAMILIES: usize = BELL_WIDTHS + 3 * SPIKE_WIDTHS.div_ceil(ALIKE);
+/// Widths from 2 down, each half of the one before.
+const BELL_WIDTHS: usize = 9;
+const SPIKE_WIDTHS: usize = 14;
+/// Widths of spikes in a row that count as one.
+const ALIKE: usize = 3;
 
 /// One of them.
 #[derive(Clone, Copy)]
 enum Shape {
-    /// 85 % of N(middle, width²) and 15 % of N(middle, 9·width²).
-    Bell { middle: f64, width: f64 },
+    /// 85 % of N(middle, width²) and 15 % of N(middle, 9·width²), the width being 2 halved so many times.
+    Bell { middle: f64, halved: usize },
     /// A share at a place, and the rest half a bell that falls off from there; from 0, to both sides.
-    Spike { at: f64, share: f64, width: f64 },
+    Spike { at: f64, share: f64, halved: usize },
 }
 
 const MIDDLES: usize = 129;
@@ -43,11 +55,18 @@ impl Shapes {
         TABLE.get_or_init(|| {
             let shapes = Shape::all();
             let knots = knots::positions();
+            // As likely as a bell of any middle are a spike's six shares at three places together.
+            let log_prior: Vec<f64> = shapes.iter().map(|shape| shape.log_prior()).collect();
+            let family: Vec<usize> = shapes.iter().map(|shape| shape.family()).collect();
+            let total: f64 = log_prior.iter().map(|log| libm::exp(*log)).sum();
+            let mut anywhere = [0.0; FAMILIES];
+            log_prior.iter().zip(&family).for_each(|(log, of)| anywhere[*of] += libm::exp(*log) / total);
             Self {
                 weights: shapes.par_iter().map(|shape| shape.weights(&knots)).collect(),
                 cumulative: shapes.par_iter().map(|shape| shape.on_grid()).collect(),
-                // As likely as a bell of any middle are a spike's six shares at three places together.
-                log_prior: shapes.iter().map(|shape| shape.log_prior()).collect(),
+                log_prior,
+                family,
+                anywhere,
             }
         })
     }
@@ -58,21 +77,50 @@ pub(crate) fn grid(k: usize) -> f64 {
     -1.0 + 2.0 * k as f64 / (GRID - 1) as f64
 }
 
+/// Values at knots, at every point of the grid: linear between knots.
+pub(crate) fn between_knots(values: &[f64; KNOTS]) -> Vec<f64> {
+    let knots = knots::positions();
+    let mut left = 0;
+    (0..GRID)
+        .map(|k| {
+            let x = grid(k);
+            while left + 2 < KNOTS && knots[left + 1] <= x {
+                left += 1;
+            }
+            let share = (x - knots[left]) / (knots[left + 1] - knots[left]);
+            values[left] + share * (values[left + 1] - values[left])
+        })
+        .collect()
+}
+
+/// 2, halved so many times.
+fn width(halved: usize) -> f64 {
+    libm::exp2(1.0 - halved as f64)
+}
+
 impl Shape {
     fn all() -> Vec<Self> {
         let mut all = Vec::new();
-        for half in -1..8 {
-            let width = 2.0_f64.powi(-half);
+        for halved in 0..BELL_WIDTHS {
             let middle = |k: usize| -1.0 + 2.0 * k as f64 / (MIDDLES - 1) as f64;
-            all.extend((0..MIDDLES).map(|k| Self::Bell { middle: middle(k), width }));
+            all.extend((0..MIDDLES).map(|k| Self::Bell { middle: middle(k), halved }));
         }
         for at in [-1.0, 0.0, 1.0] {
-            for half in -1..13 {
-                let width = 2.0_f64.powi(-half);
-                all.extend(SHARES.map(|share| Self::Spike { at, share, width }));
+            for halved in 0..SPIKE_WIDTHS {
+                all.extend(SHARES.map(|share| Self::Spike { at, share, halved }));
             }
         }
         all
+    }
+
+    fn family(self) -> usize {
+        match self {
+            Self::Bell { halved, .. } => halved,
+            Self::Spike { at, halved, .. } => {
+                let place = if at < 0.0 { 0 } else { 1 + usize::from(at > 0.0) };
+                BELL_WIDTHS + place * SPIKE_WIDTHS.div_ceil(ALIKE) + halved / ALIKE
+            }
+        }
     }
 
     fn log_prior(self) -> f64 {
@@ -85,12 +133,12 @@ impl Shape {
     /// P(X ≤ x) for x within the range, half of a spike at its own place.
     fn cumulative(self, x: f64) -> f64 {
         match self {
-            Self::Bell { middle, width } => {
-                let z = (x - middle) / width;
+            Self::Bell { middle, halved } => {
+                let z = (x - middle) / width(halved);
                 (1.0 - TAIL.0) * normal(z) + TAIL.0 * normal(z / TAIL.1)
             }
-            Self::Spike { at, share, width } => {
-                let z = (x - at) / width;
+            Self::Spike { at, share, halved } => {
+                let z = (x - at) / width(halved);
                 let spike = if x > at { 1.0 } else { f64::from(u8::from(x >= at)) * 0.5 };
                 let rest = match at {
                     below if below < 0.0 => 2.0 * normal(z) - 1.0,
@@ -112,10 +160,12 @@ impl Shape {
         let bell =
             |middle: f64, width: f64| width * (ramp((t - middle) / width) - ramp((-1.0 - middle) / width));
         match self {
-            Self::Bell { middle, width } => {
+            Self::Bell { middle, halved } => {
+                let width = width(halved);
                 (1.0 - TAIL.0) * bell(middle, width) + TAIL.0 * bell(middle, TAIL.1 * width)
             }
-            Self::Spike { at, share, width } => {
+            Self::Spike { at, share, halved } => {
+                let width = width(halved);
                 let spike = if t > at { t - at } else { 0.0 };
                 let rest = match at {
                     below if below < 0.0 => 2.0 * bell(-1.0, width) - (t + 1.0),

@@ -2,7 +2,7 @@
 
 use crate::{budget, ln_binomial_tail, sampled_delta};
 use pairdp_accountant::{Event, account, calibrate};
-use pairdp_stability::printed::bassily_sgd;
+use pairdp_stability::paper_noise::bassily_sgd;
 use pairdp_units::Delta;
 use std::f64::consts::LN_10;
 

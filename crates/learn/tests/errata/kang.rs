@@ -5,7 +5,7 @@ mod influence;
 use crate::{budget, delta, last_true, sigmoid};
 use pairdp_pairwise::{Domain, MarginLoss, MetricLoss, Objective, Problem, RankingForm};
 use pairdp_stability::bounds::generalisation::pairwise_likely;
-use pairdp_stability::printed::{KANG_BIPARTITE, KANG_METRIC, Standing, kang_gradient};
+use pairdp_stability::paper_noise::{KANG_BIPARTITE, KANG_METRIC, Standing, kang_gradient};
 use pairdp_units::directed::{larger, smaller};
 
 const METRIC: Objective = Objective::Metric { loss: MetricLoss::Logistic };

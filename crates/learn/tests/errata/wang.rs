@@ -1,7 +1,7 @@
 //! Wang, Lei, Ying and Zhou (2024): entries 13 to 18.
 
 use crate::{budget, delta, last_true, sampled_delta};
-use pairdp_stability::printed::{Standing, wang_at_beta, wang_best_beta};
+use pairdp_stability::paper_noise::{Standing, wang_at_beta, wang_best_beta};
 use pairdp_units::directed::{larger, smaller};
 use std::f64::consts::E;
 

@@ -1,10 +1,10 @@
 //! Xue, Yang, Huai and Wang (2021): entries 6 and 21 to 23.
 
 use crate::{budget, delta, last_true};
-use pairdp_learn::{Average, LearnError, Paper, Plan, PlanKind, as_printed};
+use pairdp_learn::{Algorithm, Average, LearnError, Paper, Plan, as_printed};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm};
 use pairdp_stability::bounds::optimisation;
-use pairdp_stability::printed::{xue_output, xue_trajectory};
+use pairdp_stability::paper_noise::{xue_output, xue_trajectory};
 use pairdp_stability::realised::halving_phases;
 use pairdp_units::directed::{larger, smaller};
 
@@ -52,7 +52,7 @@ fn erratum_06_one_step_of_xue_algorithm_2_exceeds_its_delta() {
     // So it is refused.
     let objective = Objective::Ranking { form: RankingForm::Symmetric, loss: MarginLoss::Logistic };
     let problem = Problem::new(objective, Domain::Ball { radius: 1.0 }, 1.0).unwrap();
-    let plan = Plan::new(PlanKind::NoisyGd, 1, 0.5, Average::Last).unwrap();
+    let plan = Plan::new(Algorithm::NoisyGd, 1, 0.5, Average::Last).unwrap();
     let refused = as_printed(problem, plan, 1000, 10, budget(1.0, 1e-6), Some(Paper::Xue));
     assert!(matches!(refused, Err(LearnError::PrintedRefused { .. })), "{refused:?}");
 }

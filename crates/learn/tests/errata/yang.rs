@@ -2,7 +2,7 @@
 
 use crate::{Draws, budget, delta, last_true, ln_binomial_tail};
 use pairdp_stability::bounds::{Setting, optimisation, totals};
-use pairdp_stability::printed::{Standing, xue_output, xue_phase, yang_output};
+use pairdp_stability::paper_noise::{Standing, xue_output, xue_phase, yang_output};
 use pairdp_stability::realised::history_path;
 use pairdp_stability::{Geometry, Output, Rates, Regularity};
 use std::f64::consts::E;
@@ -21,7 +21,7 @@ fn erratum_01_theorem_4_loses_the_factor_e_of_its_proof_and_is_private_neverthel
     let drift = 4.0 * E * bracket(1e4, 1e3, (2.0 / delta).ln());
     let proved = 2.0 * (2.5 / delta).ln() * drift;
     finds!("1", "σ² of the proof over σ² of (5)", "{:.3}", proved / printed.sigma.powi(2), "2.718");
-    // It is private by another proof (`printed::yang_output`), because real drifts are far smaller.
+    // It is private by another proof (`paper_noise::yang_output`), because real drifts are far smaller.
     assert_eq!(printed.standing, Standing::Holds);
     let mut draws = Draws(1);
     let indices: Vec<u32> = (0..t).map(|_| draws.below(1000)).collect();

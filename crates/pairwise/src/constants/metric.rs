@@ -8,8 +8,8 @@ use crate::loss::logistic;
 use crate::{Labels, MetricLoss, Problem};
 use pairdp_units::directed::larger;
 
-pub(super) fn constants(loss: MetricLoss, problem: Problem, norm: f64) -> Constants {
-    let length = 4.0 * problem.feature_bound() * problem.feature_bound();
+/// `length` is R.
+pub(super) fn constants(loss: MetricLoss, problem: Problem, length: f64, norm: f64) -> Constants {
     let reach = length * norm;
     let lowest = if problem.domain().is_psd() { 0.0 } else { -reach };
     // The largest slopes b of a pair of one class, −b of a pair of two, and how far a slope can vary.

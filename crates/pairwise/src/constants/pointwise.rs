@@ -1,6 +1,6 @@
 //! Losses of one record; `proofs/pointwise_constants.md`.
 
-use super::{Constants, Regularity, margin};
+use super::{Constants, Regularity};
 use crate::PointLoss;
 use pairdp_units::directed::{larger, smaller};
 
@@ -8,13 +8,13 @@ pub(super) fn constants(loss: PointLoss, kappa: f64, norm: f64) -> Constants {
     let reach = kappa * norm;
     match loss {
         PointLoss::Margin(loss) => {
-            let difference = replacement(kappa, reach, |score| margin::steepest(loss, score));
-            let steepest = margin::steepest(loss, reach);
+            let difference = replacement(kappa, reach, |score| loss.steepest(score));
+            let steepest = loss.steepest(reach);
             Constants {
                 gradient_bound: kappa * steepest,
                 slopes: (-steepest, steepest),
-                regularity: margin::regularity(loss, kappa),
-                same_term_difference: kappa * margin::variation(loss, reach),
+                regularity: loss.regularity(kappa),
+                same_term_difference: kappa * loss.variation(reach),
                 pair_difference: difference,
                 symmetric_difference: difference,
                 tight: true,

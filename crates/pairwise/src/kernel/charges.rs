@@ -6,7 +6,8 @@ use super::counts::{Counts, Sorted, Sorting};
 use super::exact::Grid;
 use super::tree::Tree;
 use super::{rows, sums};
-use crate::{Element, MarginLoss, Objective, Problem, RankingForm, Records};
+use crate::loss::Summation;
+use crate::{MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_units::directed::up_by;
 
 /// Scores are cut off here, where every loss but the squared one has long been saturated: beyond it, boxes could not be
@@ -52,10 +53,7 @@ impl Scaled {
 
 /// For weighted rows: a charge adds up fewer than n slopes, each at most the steepest at a margin within twice the scores.
 pub(super) fn grid(problem: Problem, scaled: &Scaled, bound: f64, n: usize) -> Grid {
-    let steepest = match scaled.loss {
-        MarginLoss::Logistic | MarginLoss::CappedLogistic | MarginLoss::Hinge => 1.0,
-        MarginLoss::Squared | MarginLoss::QHinge { .. } => scaled.loss.steepness(-2.0 * bound),
-    };
+    let steepest = if scaled.loss.is_lipschitz() { 1.0 } else { scaled.loss.steepness(-2.0 * bound) };
     Grid::for_terms(problem.feature_bound() * steepest * n as f64)
 }
 
@@ -69,16 +67,11 @@ pub(super) fn mean(problem: Problem, scaled: &Scaled, bound: f64, totals: &[i128
 
 /// Whether charges come from a tree over all scores, which must then be in one place.
 pub(super) fn needs_tree(loss: MarginLoss) -> bool {
-    matches!(loss, MarginLoss::CappedLogistic | MarginLoss::QHinge { .. })
+    loss.summation().is_tree()
 }
 
 /// Losses whose slope has a kink: charges by a tree over all scores.
-pub(super) fn gradient_by_tree<E: Element>(
-    problem: Problem,
-    records: &Records<E>,
-    w: &[f64],
-    par: Par,
-) -> Vec<f64> {
+pub(super) fn gradient_by_tree(problem: Problem, records: &Records, w: &[f64], par: Par) -> Vec<f64> {
     if records.len() < 2 {
         // An empty mean.
         return vec![0.0; records.columns()];
@@ -92,24 +85,22 @@ pub(super) fn gradient_by_tree<E: Element>(
     mean(problem, &scaled, bound, &totals, records.len())
 }
 
-pub(super) fn risk<E: Element>(problem: Problem, records: &Records<E>, w: &[f64], par: Par) -> f64 {
+pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> f64 {
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
     let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
     let targets = records.targets();
-    let sum = match scaled.loss {
-        MarginLoss::Logistic => Boxes::values(&scores, targets, bound, par),
-        MarginLoss::Hinge => {
+    let sum = match scaled.loss.summation() {
+        Summation::Boxes => Boxes::values(&scores, targets, bound, par),
+        Summation::Counts => {
             let positives = targets.iter().filter(|target| **target > 0.0).count() as u64;
             let sorting = Sorting::of([targets.len() as u64 - positives, positives]);
             let sorted = Sorted::new(sorting.scores(&scores, targets, par), bound);
             let marks = sorting.marks(&sorted, &scores, targets, par);
             Counts::new(sorting, sorted, &marks).risk(&scores, targets)
         }
-        MarginLoss::Squared => sums::risk(&scores, targets),
-        MarginLoss::CappedLogistic | MarginLoss::QHinge { .. } => {
-            Tree::values(&scores, targets, scaled.loss, par)
-        }
+        Summation::Sums => sums::risk(&scores, targets),
+        Summation::Powers { .. } | Summation::Capped => Tree::values(&scores, targets, scaled.loss, par),
     };
     let n = records.len() as f64;
     if n < 2.0 {
@@ -131,11 +122,10 @@ pub(super) fn roundings(problem: Problem, n: usize, columns: usize) -> f64 {
     const OVER_BOXES: f64 = 8192.0;
     const OF_MOMENTS: f64 = 16.0;
     // The tree adds up moments, and near leaves, one after the other.
-    let tree = match Scaled::of(problem).loss {
-        MarginLoss::CappedLogistic | MarginLoss::QHinge { .. } => {
-            (SUB_BLOCK + n.div_ceil(SUB_BLOCK) + n.div_ceil(32)) as f64
-        }
-        MarginLoss::Hinge | MarginLoss::Logistic | MarginLoss::Squared => 0.0,
+    let tree = if needs_tree(Scaled::of(problem).loss) {
+        (SUB_BLOCK + n.div_ceil(SUB_BLOCK) + n.div_ceil(32)) as f64
+    } else {
+        0.0
     };
     2.0 * (OVER_BOXES + tree) + OF_MOMENTS + 16.0 * (columns as f64).sqrt()
 }

@@ -14,7 +14,7 @@ use super::blocks::{self, Par};
 use super::exact::{self, Fine};
 use super::parts::{Mismatch, Share};
 use super::single::same_class;
-use crate::{Element, MetricLoss, Problem, Records};
+use crate::{MetricLoss, Problem, Records};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef};
 use pairdp_units::directed::{larger, up_by};
@@ -50,28 +50,25 @@ fn symmetric_part(w: &[f64], d: usize) -> Vec<f64> {
 }
 
 /// A table, a metric and the squared norms xᵀWx.
-struct Distances<'a, E: Element> {
-    records: &'a Records<E>,
+struct Distances<'a> {
+    records: &'a Records,
     metric: MatRef<'a, f64>,
     norms: Vec<f64>,
 }
 
 /// Memory that a thread works in.
 struct Scratch {
-    here: Vec<f64>,
-    there: Vec<f64>,
     left: Mat<f64>,
     tile: Mat<f64>,
 }
 
-impl<'a, E: Element> Distances<'a, E> {
-    fn new(records: &'a Records<E>, w: &'a [f64], par: Par) -> Self {
+impl<'a> Distances<'a> {
+    fn new(records: &'a Records, w: &'a [f64], par: Par) -> Self {
         let columns = records.columns();
         let mut norms = vec![0.0; records.len()];
         blocks::fill(&mut norms, par, |range, out| {
-            let mut row = Vec::new();
             for (norm, index) in out.iter_mut().zip(range) {
-                *norm = super::single::quadratic_form(E::widen(records.row(index), &mut row), w);
+                *norm = super::single::quadratic_form(records.row(index), w);
             }
         });
         Self { records, metric: MatRef::from_row_major_slice(w, columns, columns), norms }
@@ -88,14 +85,14 @@ impl<'a, E: Element> Distances<'a, E> {
 
     fn scratch(&self) -> Scratch {
         let left = Mat::zeros(TILE, self.records.columns());
-        Scratch { here: Vec::new(), there: Vec::new(), left, tile: Mat::zeros(TILE, TILE) }
+        Scratch { left, tile: Mat::zeros(TILE, TILE) }
     }
 
-    /// The rows of a tile in double precision.
-    fn rows<'b>(&'b self, (start, rows): (usize, usize), buffer: &'b mut Vec<f64>) -> MatRef<'b, f64> {
+    /// The rows of a tile.
+    fn rows(&self, (start, rows): (usize, usize)) -> MatRef<'_, f64> {
         let columns = self.records.columns();
         let cells = &self.records.features()[start * columns..(start + rows) * columns];
-        MatRef::from_row_major_slice(E::widen(cells, buffer), rows, columns)
+        MatRef::from_row_major_slice(cells, rows, columns)
     }
 
     /// Calls `work` for every strip of a share's tile rows and returns the results in order.
@@ -163,10 +160,10 @@ fn slope_range(problem: Problem, w: &[f64]) -> (f64, f64) {
 }
 
 /// The rows of tiles of a share.
-pub(super) fn tiles<E: Element>(
+pub(super) fn tiles(
     problem: Problem,
     loss: MetricLoss,
-    records: &Records<E>,
+    records: &Records,
     share: Share,
     w: &[f64],
     par: Par,
@@ -186,7 +183,7 @@ pub(super) fn tiles<E: Element>(
             let here = distances.extent(first);
             sums[here.0..].fill(0.0);
             fold(&distances, loss, range, first, &mut scratch, &mut folded, &mut sums);
-            let rows = distances.rows(here, &mut scratch.here);
+            let rows = distances.rows(here);
             let folded = folded.as_ref().subrows(0, here.1);
             product(product_of_tile.as_mut(), Accum::Replace, rows.transpose(), folded);
             add_matrix(steps.matrix, &mut totals.crossed, &product_of_tile);
@@ -213,9 +210,9 @@ pub(super) fn row_sums(problem: Problem, tiles: &TileSums, w: &[f64]) -> Vec<f64
 }
 
 /// Xᵀdiag(weights)X over the rows of a share.
-pub(super) fn squares<E: Element>(
+pub(super) fn squares(
     problem: Problem,
-    records: &Records<E>,
+    records: &Records,
     share: Share,
     w: &[f64],
     weights: &[f64],
@@ -226,12 +223,11 @@ pub(super) fn squares<E: Element>(
     let steps = Steps::new(problem, slope_range(problem, w), records.len());
     let distances = Distances { records, metric: MatRef::from_row_major_slice(w, d, d), norms: Vec::new() };
     let parts = distances.strips(share, par, |strip| {
-        let mut buffer = Vec::new();
         let mut square = Mat::<f64>::zeros(d, d);
         let mut totals = vec![0; d * d];
         for &tile in strip {
             let (start, count) = distances.extent(tile);
-            let rows = distances.rows((start, count), &mut buffer);
+            let rows = distances.rows((start, count));
             let weighted = Mat::from_fn(count, d, |i, k| weights[start + i] * rows[(i, k)]);
             product(square.as_mut(), Accum::Replace, rows.transpose(), weighted.as_ref());
             add_matrix(steps.matrix, &mut totals, &square);
@@ -258,8 +254,8 @@ pub(super) fn mean(problem: Problem, tiles: &TileSums, own: &[i128], w: &[f64], 
 }
 
 /// Sets `folded` to ½C_II X_I + Σ_{J>I} C_IJ X_J for the rows of one tile, and adds the slopes up by record.
-fn fold<E: Element>(
-    distances: &Distances<'_, E>,
+fn fold(
+    distances: &Distances<'_>,
     loss: MetricLoss,
     range: (f64, f64),
     first: usize,
@@ -268,12 +264,12 @@ fn fold<E: Element>(
     sums: &mut [f64],
 ) {
     let here = distances.extent(first);
-    let Scratch { here: buffer, there: other_buffer, left, tile } = scratch;
+    let Scratch { left, tile } = scratch;
     let mut left = left.as_mut().subrows_mut(0, here.1);
-    product(left.as_mut(), Accum::Replace, distances.rows(here, buffer), distances.metric);
+    product(left.as_mut(), Accum::Replace, distances.rows(here), distances.metric);
     for second in first..distances.tiles() {
         let there = distances.extent(second);
-        let rows = distances.rows(there, other_buffer);
+        let rows = distances.rows(there);
         let products = tile.as_mut().submatrix_mut(0, 0, here.1, there.1);
         product(products, Accum::Replace, left.as_ref(), rows.transpose());
         slopes(distances, loss, range, here, there, tile, sums);
@@ -287,8 +283,8 @@ fn fold<E: Element>(
 }
 
 /// Replaces the products of a tile by the slopes of its pairs, and adds them up by record.
-fn slopes<E: Element>(
-    distances: &Distances<'_, E>,
+fn slopes(
+    distances: &Distances<'_>,
     loss: MetricLoss,
     range: (f64, f64),
     (i, rows): (usize, usize),
@@ -335,7 +331,7 @@ fn whole(column: &[f64]) -> f64 {
     lanes.iter().sum::<f64>() + chunks.remainder().iter().sum::<f64>()
 }
 
-pub(super) fn risk<E: Element>(loss: MetricLoss, records: &Records<E>, w: &[f64], par: Par) -> f64 {
+pub(super) fn risk(loss: MetricLoss, records: &Records, w: &[f64], par: Par) -> f64 {
     let n = records.len();
     if n < 2 {
         return 0.0;
@@ -344,15 +340,15 @@ pub(super) fn risk<E: Element>(loss: MetricLoss, records: &Records<E>, w: &[f64]
     let distances = Distances::new(records, w, par);
     let (norms, classes) = (&distances.norms, records.targets());
     let parts = distances.strips(Share::WHOLE, par, |strip| {
-        let Scratch { mut here, mut there, mut left, mut tile } = distances.scratch();
+        let Scratch { mut left, mut tile } = distances.scratch();
         let mut sum = 0.0;
         for &first in strip {
             let (i, rows) = distances.extent(first);
             let mut left = left.as_mut().subrows_mut(0, rows);
-            product(left.as_mut(), Accum::Replace, distances.rows((i, rows), &mut here), distances.metric);
+            product(left.as_mut(), Accum::Replace, distances.rows((i, rows)), distances.metric);
             for second in first..distances.tiles() {
                 let (j, columns) = distances.extent(second);
-                let right = distances.rows((j, columns), &mut there).transpose();
+                let right = distances.rows((j, columns)).transpose();
                 product(
                     tile.as_mut().submatrix_mut(0, 0, rows, columns),
                     Accum::Replace,

@@ -2,10 +2,10 @@
 
 use super::rows::score;
 use super::single::{pair_gradient, quadratic_form, record_gradient, same_class};
-use crate::{Element, Objective, Problem, RankingForm, Records};
+use crate::{Objective, Problem, RankingForm, Records};
 
 /// The gradient of the mean loss by adding up every pair (or record): O(n²d).
-pub fn gradient<E: Element>(problem: Problem, records: &Records<E>, w: &[f64]) -> Vec<f64> {
+pub fn gradient(problem: Problem, records: &Records, w: &[f64]) -> Vec<f64> {
     let n = records.len();
     let mut sum = vec![0.0; w.len()];
     let mut term = vec![0.0; w.len()];
@@ -28,7 +28,7 @@ pub fn gradient<E: Element>(problem: Problem, records: &Records<E>, w: &[f64]) -
 }
 
 /// The mean loss by adding up every pair (or record).
-pub fn risk<E: Element>(problem: Problem, records: &Records<E>, w: &[f64]) -> f64 {
+pub fn risk(problem: Problem, records: &Records, w: &[f64]) -> f64 {
     let n = records.len();
     let target = |i: usize| records.targets()[i];
     let point = |i: usize| score(records.row(i), w);
@@ -41,8 +41,7 @@ pub fn risk<E: Element>(problem: Problem, records: &Records<E>, w: &[f64]) -> f6
                 loss.value((target(i) - target(j)) * (point(i) - point(j)))
             }
             Objective::Metric { loss } => {
-                let v: Vec<f64> =
-                    records.row(i).iter().zip(records.row(j)).map(|(a, b)| a.wide() - b.wide()).collect();
+                let v: Vec<f64> = records.row(i).iter().zip(records.row(j)).map(|(a, b)| a - b).collect();
                 loss.value(quadratic_form(&v, w), same_class(target(i), target(j)))
             }
             Objective::Pointwise { .. } => 0.0,

@@ -21,7 +21,8 @@ use super::metric::{self, TileSums};
 use super::pointwise;
 use super::sums::{ClassSums, Sums};
 use super::{exact, rows};
-use crate::{Element, MarginLoss, Objective, Problem, Records};
+use crate::loss::Summation;
+use crate::{Objective, Problem, Records};
 use serde::{Deserialize, Serialize};
 
 /// What a part is asked. It holds sums over private records, as answers do: both stay inside.
@@ -127,9 +128,9 @@ pub fn can_ask(problem: Problem) -> bool {
 ///
 /// # Errors
 /// [`Mismatch`] if the question is about another table or problem.
-pub fn answer<E: Element>(
+pub fn answer(
     problem: Problem,
-    records: &Records<E>,
+    records: &Records,
     share: Share,
     question: &Question,
     workspace: &mut Workspace,
@@ -224,16 +225,16 @@ pub fn gradient<X: From<Mismatch>>(
         Objective::Ranking { .. } => {
             let scaled = Scaled::of(problem);
             let bound = scaled.bound(problem, w);
-            let field = match scaled.loss {
-                MarginLoss::Logistic => match ask(About::Boxes)? {
+            let field = match scaled.loss.summation() {
+                Summation::Boxes => match ask(About::Boxes)? {
                     Content::Boxes(moments) => Field::Boxes(Boxes::slopes(&moments, bound, par)),
                     _ => return Err(Mismatch.into()),
                 },
-                MarginLoss::Squared => match ask(About::Sums)? {
+                Summation::Sums => match ask(About::Sums)? {
                     Content::Sums(sums) => Field::Sums(Sums::new(&sums, bound)),
                     _ => return Err(Mismatch.into()),
                 },
-                MarginLoss::Hinge => {
+                Summation::Counts => {
                     let Content::Classes(classes) = ask(About::Classes)? else { return Err(Mismatch.into()) };
                     let sorting = Sorting::of(classes);
                     let Content::Scores(values) = ask(About::Scores(sorting))? else {
@@ -244,7 +245,7 @@ pub fn gradient<X: From<Mismatch>>(
                     };
                     Field::Counts(Counts::new(sorting, Sorted::new(values, bound), &marks))
                 }
-                MarginLoss::CappedLogistic | MarginLoss::QHinge { .. } => return Err(Mismatch.into()),
+                Summation::Powers { .. } | Summation::Capped => return Err(Mismatch.into()),
             };
             match ask(About::Charged(field))? {
                 Content::Totals(totals) => Ok(charges::mean(problem, &scaled, bound, &totals, n)),

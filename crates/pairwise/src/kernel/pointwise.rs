@@ -3,7 +3,7 @@
 use super::blocks::{self, Par};
 use super::exact::Grid;
 use super::rows;
-use crate::{Constants, Element, PointLoss, Problem, Records};
+use crate::{Constants, PointLoss, Problem, Records};
 
 fn grid(problem: Problem, constants: &Constants) -> Grid {
     let (low, high) = constants.slopes;
@@ -16,13 +16,7 @@ pub(super) fn roundings(columns: usize) -> f64 {
 }
 
 /// Σ slope·x.
-pub(super) fn total<E: Element>(
-    problem: Problem,
-    loss: PointLoss,
-    records: &Records<E>,
-    w: &[f64],
-    par: Par,
-) -> Vec<i128> {
+pub(super) fn total(problem: Problem, loss: PointLoss, records: &Records, w: &[f64], par: Par) -> Vec<i128> {
     let constants = problem.constants_within(Problem::norm(w));
     let weights = |range: std::ops::Range<usize>, out: &mut [f64]| {
         for (weight, index) in out.iter_mut().zip(range) {
@@ -41,7 +35,7 @@ pub(super) fn mean(problem: Problem, totals: &[i128], w: &[f64], n: usize) -> Ve
     totals.iter().map(|total| grid.value(*total) / n as f64).collect()
 }
 
-pub(super) fn risk<E: Element>(loss: PointLoss, records: &Records<E>, w: &[f64], par: Par) -> f64 {
+pub(super) fn risk(loss: PointLoss, records: &Records, w: &[f64], par: Par) -> f64 {
     let parts = blocks::map(records.len(), par, |range| {
         range
             .map(|i| loss.value(rows::score(records.row(i), w), loss.read_target(records.targets()[i])))

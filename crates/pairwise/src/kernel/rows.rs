@@ -5,7 +5,7 @@
 
 use super::blocks::{self, Par, SUB_BLOCK};
 use super::exact::{self, FEW, Grid};
-use crate::{Element, Records};
+use crate::Records;
 use pulp::{Arch, NullaryFnOnce};
 use std::ops::Range;
 
@@ -14,30 +14,24 @@ const LANES: usize = 8;
 
 /// w·x, in a fixed order that depends on the length alone: one record cannot change another's score by a rounding.
 #[inline(always)]
-pub fn score<E: Element>(row: &[E], parameters: &[f64]) -> f64 {
+pub fn score(row: &[f64], parameters: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     let mut row_chunks = row.chunks_exact(LANES);
     let mut parameter_chunks = parameters.chunks_exact(LANES);
     for (x, w) in (&mut row_chunks).zip(&mut parameter_chunks) {
         for k in 0..LANES {
-            sums[k] += x[k].wide() * w[k];
+            sums[k] += x[k] * w[k];
         }
     }
     for (sum, (x, w)) in sums.iter_mut().zip(row_chunks.remainder().iter().zip(parameter_chunks.remainder()))
     {
-        *sum += x.wide() * w;
+        *sum += x * w;
     }
     ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]))
 }
 
 /// `scale`·w·x for every record, cut off at ±`bound` (which rounding could exceed).
-pub(crate) fn scores<E: Element>(
-    records: &Records<E>,
-    parameters: &[f64],
-    scale: f64,
-    bound: f64,
-    par: Par,
-) -> Vec<f64> {
+pub(crate) fn scores(records: &Records, parameters: &[f64], scale: f64, bound: f64, par: Par) -> Vec<f64> {
     let mut scores = vec![0.0; records.len()];
     let columns = records.columns();
     blocks::fill(&mut scores, par, |range, out| {
@@ -49,8 +43,8 @@ pub(crate) fn scores<E: Element>(
 
 /// The scores of a block of rows. A type rather than a closure, because only then is the body sure to be compiled for the
 /// registers that the dispatch found.
-struct ScoreBlock<'a, E> {
-    rows: &'a [E],
+struct ScoreBlock<'a> {
+    rows: &'a [f64],
     columns: usize,
     w: &'a [f64],
     scale: f64,
@@ -58,7 +52,7 @@ struct ScoreBlock<'a, E> {
     out: &'a mut [f64],
 }
 
-impl<E: Element> NullaryFnOnce for ScoreBlock<'_, E> {
+impl NullaryFnOnce for ScoreBlock<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -68,7 +62,7 @@ impl<E: Element> NullaryFnOnce for ScoreBlock<'_, E> {
 }
 
 #[inline(always)]
-fn score_block<E: Element>(rows: &[E], columns: usize, w: &[f64], scale: f64, bound: f64, out: &mut [f64]) {
+fn score_block(rows: &[f64], columns: usize, w: &[f64], scale: f64, bound: f64, out: &mut [f64]) {
     for (value, row) in out.iter_mut().zip(rows.chunks_exact(columns)) {
         let score = scale * score(row, w);
         *value = if score > bound {
@@ -85,8 +79,8 @@ fn score_block<E: Element>(rows: &[E], columns: usize, w: &[f64], scale: f64, bo
 }
 
 /// Σ weight(i)·x_i in steps of `grid`, where `weights` fills the weights of a range of rows.
-pub(super) fn weighted_sum<E: Element>(
-    records: &Records<E>,
+pub(super) fn weighted_sum(
+    records: &Records,
     grid: Grid,
     weights: impl Fn(Range<usize>, &mut [f64]) + Sync + Send,
     par: Par,
@@ -116,15 +110,15 @@ pub(super) fn weighted_sum<E: Element>(
 }
 
 /// Adds weighted rows to a sum.
-struct AddRows<'a, E> {
-    rows: &'a [E],
+struct AddRows<'a> {
+    rows: &'a [f64],
     columns: usize,
     grid: Grid,
     weights: &'a [f64],
     out: &'a mut [i64],
 }
 
-impl<E: Element> NullaryFnOnce for AddRows<'_, E> {
+impl NullaryFnOnce for AddRows<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -136,7 +130,7 @@ impl<E: Element> NullaryFnOnce for AddRows<'_, E> {
 /// Four rows at a time, so that the sums are loaded and stored a quarter as often. Offsets are taken off at the end: whole
 /// numbers that overflow on the way come back.
 #[inline(always)]
-fn add_rows<E: Element>(rows: &[E], columns: usize, grid: Grid, weights: &[f64], out: &mut [i64]) {
+fn add_rows(rows: &[f64], columns: usize, grid: Grid, weights: &[f64], out: &mut [i64]) {
     const TOGETHER: usize = 4;
     let mut row_chunks = rows.chunks_exact(TOGETHER * columns);
     let mut weight_chunks = weights.chunks_exact(TOGETHER);
@@ -145,14 +139,14 @@ fn add_rows<E: Element>(rows: &[E], columns: usize, grid: Grid, weights: &[f64],
         let (b, rest) = rest.split_at(columns);
         let (e, f) = rest.split_at(columns);
         for ((((sum, a), b), e), f) in out.iter_mut().zip(a).zip(b).zip(e).zip(f) {
-            let two = grid.shifted(c[0] * a.wide()).wrapping_add(grid.shifted(c[1] * b.wide()));
-            let others = grid.shifted(c[2] * e.wide()).wrapping_add(grid.shifted(c[3] * f.wide()));
+            let two = grid.shifted(c[0] * a).wrapping_add(grid.shifted(c[1] * b));
+            let others = grid.shifted(c[2] * e).wrapping_add(grid.shifted(c[3] * f));
             *sum = sum.wrapping_add(two.wrapping_add(others));
         }
     }
     for (row, c) in row_chunks.remainder().chunks_exact(columns).zip(weight_chunks.remainder()) {
         for (sum, x) in out.iter_mut().zip(row) {
-            *sum = sum.wrapping_add(grid.shifted(c * x.wide()));
+            *sum = sum.wrapping_add(grid.shifted(c * x));
         }
     }
     let offsets = grid.offset().wrapping_mul(weights.len().cast_signed() as i64);

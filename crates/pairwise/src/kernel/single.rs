@@ -1,17 +1,18 @@
 //! The gradient of one term, for stochastic steps: O(d) for scores, O(d²) for metrics.
 
 use super::rows::score;
-use crate::{Constants, Element, Objective, Problem, RankingForm, Records};
+use crate::{Constants, Objective, Problem, RankingForm, Records};
 
 /// Sets `out` to the gradient of the ordered pair (i, j). Pairs without a loss, and i = j, give 0. Slopes are cut off at the
 /// range of `constants`, which must be the ones that the caller's sensitivity rests on.
 ///
 /// # Panics
 /// For pointwise objectives, which have no pairs, and if `out` has the wrong length: mistakes of the caller.
-pub fn pair_gradient<E: Element>(
+#[inline]
+pub fn pair_gradient(
     problem: Problem,
     constants: &Constants,
-    records: &Records<E>,
+    records: &Records,
     (i, j): (usize, usize),
     w: &[f64],
     out: &mut [f64],
@@ -34,11 +35,11 @@ pub fn pair_gradient<E: Element>(
             let margin = scale * (score(a, w) - score(b, w));
             let steepness = constants.cut_off(loss.steepness(margin));
             for ((value, x), y) in out.iter_mut().zip(a).zip(b) {
-                *value = -steepness * scale * (x.wide() - y.wide());
+                *value = -steepness * scale * (x - y);
             }
         }
         Objective::Metric { loss } => {
-            let v: Vec<f64> = a.iter().zip(b).map(|(x, y)| x.wide() - y.wide()).collect();
+            let v: Vec<f64> = a.iter().zip(b).map(|(x, y)| x - y).collect();
             let slope = loss.slope(quadratic_form(&v, w), same_class(first, second));
             let slope = constants.cut_off(slope);
             for (row, x) in out.chunks_exact_mut(v.len()).zip(&v) {
@@ -53,10 +54,11 @@ pub fn pair_gradient<E: Element>(
 ///
 /// # Panics
 /// For pairwise objectives: a mistake of the caller.
-pub fn record_gradient<E: Element>(
+#[inline]
+pub fn record_gradient(
     problem: Problem,
     constants: &Constants,
-    records: &Records<E>,
+    records: &Records,
     i: usize,
     w: &[f64],
     out: &mut [f64],
@@ -67,7 +69,7 @@ pub fn record_gradient<E: Element>(
     let slope = loss.slope(score(records.row(i), w), loss.read_target(records.targets()[i]));
     let slope = constants.cut_off(slope);
     for (value, x) in out.iter_mut().zip(records.row(i)) {
-        *value = slope * x.wide();
+        *value = slope * x;
     }
 }
 

@@ -10,6 +10,7 @@
 
 use super::blocks::{self, Par, SUB_BLOCK};
 use crate::MarginLoss;
+use crate::loss::Summation;
 use pairdp_units::directed::larger;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -27,8 +28,8 @@ pub(super) struct Tree {
 impl Tree {
     pub(super) fn slopes(scores: &[f64], targets: &[f64], loss: MarginLoss, par: Par) -> Self {
         let mut charges = vec![0.0; scores.len()];
-        let sums = match loss {
-            MarginLoss::QHinge { q } => {
+        let sums = match loss.summation() {
+            Summation::Powers { q } => {
                 let power = |distance: f64| if distance > 0.0 { q * distance.powf(q - 1.0) } else { 0.0 };
                 both_sides(scores, targets, &power, Kink::NegativeAbove { shift: 1.0 }, par)
             }
@@ -49,7 +50,7 @@ impl Tree {
         let of_positives = |sums: Vec<(usize, f64)>| -> f64 {
             sums.into_iter().filter(|(index, _)| targets[*index] > 0.0).map(|(_, sum)| sum).sum()
         };
-        if let MarginLoss::QHinge { q } = loss {
+        if let Summation::Powers { q } = loss.summation() {
             let power = |distance: f64| if distance > 0.0 { distance.powf(q) } else { 0.0 };
             return of_positives(both_sides(
                 scores,

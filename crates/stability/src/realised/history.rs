@@ -13,9 +13,8 @@
 use super::{RealisedPath, check_indices, mean_above};
 use crate::error::StabilityError;
 use crate::geometry::Geometry;
-use crate::path::{Linear, Output, Rates, Steps, Window};
+use crate::path::{Output, Rates, Steps, Window};
 use crate::touch::Touch;
-use pairdp_units::directed::{smaller, up_by};
 
 /// Sensitivities by the recurrence itself.
 ///
@@ -53,63 +52,6 @@ pub fn history_path(
     }
     for sum in &mut sum {
         *sum = mean_above(*sum, window.divisor, indices.len() as f64);
-    }
-    RealisedPath::new(sum, steps.rule())
-}
-
-/// Upper bounds in linear time: without a cap or numeric errors they equal [`history_path`] for smooth losses.
-///
-/// What touched terms add is linear in the indices: an occurrence of r at k is a partner of every step t ≥ k, and so adds
-/// D·Σ_{t≥k} weight_t/t, weight_t being what a touch at t adds to the output. One suffix sum serves all records. For losses with
-/// jumps the root of what untouched terms add is that of a record touched from the start.
-///
-/// # Cost
-/// O(T + n).
-///
-/// # Errors
-/// As [`history_path`].
-pub fn history_bound(
-    geometry: &Geometry,
-    indices: &[u32],
-    n_records: usize,
-    rates: Rates<'_>,
-    output: Output,
-) -> Result<RealisedPath, StabilityError> {
-    let (steps, window) = prepare(geometry, indices, n_records, rates, output)?;
-    let last = indices.len() - 1;
-    let Linear { weight, common } = Linear::new(&steps, window, last);
-    let mut partner = vec![0.0_f64; indices.len() + 1];
-    for t in (1..=last).rev() {
-        partner[t] = partner[t + 1] + weight[t] / t as f64;
-    }
-
-    let (once, twice) = (geometry.replaced(), geometry.replaced_twice());
-    let mut drawn = vec![0.0_f64; n_records];
-    let mut sum = vec![0.0_f64; n_records];
-    let mut magnitude = vec![0.0_f64; n_records];
-    for (t, &index) in indices.iter().enumerate() {
-        let r = index as usize;
-        if t > 0 {
-            let (weight, share) = (weight[t], drawn[r] / t as f64);
-            // As the new record it is in every term; its share as a partner was counted already.
-            sum[r] += weight * (once * (1.0 - 2.0 * share) + twice * share);
-            magnitude[r] += weight * (once + twice);
-        }
-        if t < last {
-            sum[r] += once * partner[t + 1];
-            magnitude[r] += once * partner[t + 1];
-        }
-        drawn[r] += 1.0;
-    }
-
-    let ulps = 4.0 * indices.len() as f64 + 64.0;
-    for ((sum, magnitude), &drawn) in sum.iter_mut().zip(&magnitude).zip(&drawn) {
-        let own = *sum + magnitude * ulps * f64::EPSILON;
-        *sum = if drawn > 0.0 {
-            smaller(up_by((own + common) / window.divisor, 8.0), geometry.diameter())
-        } else {
-            0.0
-        };
     }
     RealisedPath::new(sum, steps.rule())
 }

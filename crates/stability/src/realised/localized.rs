@@ -7,38 +7,8 @@
 //! # Reference
 //! After Yang, Lei, Wang, Yang and Ying (2021); reconstructed, with sensitivities of our own.
 
-use super::{PathBound, Phase, pair_path};
+use super::Phase;
 use crate::error::{StabilityError, positive};
-use crate::geometry::Geometry;
-use crate::path::{Output, Rates};
-
-/// Sensitivity of each phase's output. `n_steps` must be one less than `n_records`, as [`localized_phases`] sets it.
-///
-/// # Cost
-/// O(n log n).
-///
-/// # Errors
-/// A phase of other than one step less than its records, or step sizes that no rule covers.
-pub fn localized(
-    geometry: &Geometry,
-    phases: &[Phase],
-    output: Output,
-) -> Result<Vec<PathBound>, StabilityError> {
-    phases
-        .iter()
-        .map(|phase| {
-            if phase.n_records != phase.n_steps.saturating_add(1) {
-                return Err(StabilityError::Rates {
-                    given: phase.n_steps,
-                    steps: phase.n_records.saturating_sub(1),
-                });
-            }
-            let pairs: Vec<(u32, u32)> = (0..).zip(1..).take(phase.n_steps).collect();
-            let path = pair_path(geometry, &pairs, phase.n_records, Rates::Constant(phase.rate), output)?;
-            Ok(PathBound { sensitivity: path.sensitivity(), rule: path.rule() })
-        })
-        .collect()
-}
 
 /// Parts of ⌊n/2⌋, ⌊n/4⌋, … records while there are at least two; step sizes η/4, η/16, ….
 ///

@@ -18,7 +18,7 @@
 use super::{PathBound, mean_above};
 use crate::error::{StabilityError, finite};
 use crate::geometry::Geometry;
-use crate::path::{Linear, Output, Rates, Rule, Step, Steps, Window};
+use crate::path::{Linear, Output, Rates, Steps, Window};
 use crate::touch::Touch;
 use pairdp_units::directed::{larger, smaller, up_by};
 
@@ -83,73 +83,4 @@ pub fn one_pass_online_factor(n_records: usize) -> f64 {
     });
     // Small terms first; each addition of positive terms adds one rounding, the square root halves relative errors.
     up_by(sum.sqrt(), n_records as f64 + 4.0)
-}
-
-/// The least offset t₀ ≥ 0 for step sizes 1/(λ(t + t₀)), t = 2 … n, at which they stay below 2/(L + 2λ).
-///
-/// # Errors
-/// Without a ridge or a smooth loss.
-pub fn one_pass_offset(geometry: &Geometry) -> Result<f64, StabilityError> {
-    let ridge = geometry.ridge();
-    let longest = geometry.longest_smooth_step().ok_or(StabilityError::Needs("a smooth loss"))?;
-    if ridge <= 0.0 {
-        return Err(StabilityError::Needs("a ridge"));
-    }
-    // (L + 2λ)/(2λ) − 2, and 2/longest = L + λ up to rounding.
-    let offset = (2.0 / longest + ridge) / (2.0 * ridge) - 2.0;
-    finite(larger(offset + 16.0 * f64::EPSILON * (offset.abs() + 4.0), 0.0))
-}
-
-/// The n − 1 step sizes 1/(λ(t + t₀)), t = 2 … n.
-///
-/// # Errors
-/// Without a ridge, or with an offset that makes steps too long.
-pub fn one_pass_rates(
-    geometry: &Geometry,
-    n_records: usize,
-    offset: f64,
-) -> Result<Vec<f64>, StabilityError> {
-    let least = one_pass_offset(geometry)?;
-    if !(offset.is_finite() && offset >= least) {
-        return Err(StabilityError::Range { name: "t₀", value: offset, low: least, high: f64::INFINITY });
-    }
-    Ok((2..=n_records).map(|t| 1.0 / (geometry.ridge() * (t as f64 + offset))).collect())
-}
-
-/// D·(1 + ½ + … + 1/(n−1))/(λ(n + t₀)): the last iterate of one pass with step sizes 1/(λ(t + t₀)), in closed form.
-///
-/// The contraction 1 − 1/(t + t₀) telescopes, so every step counts alike.
-///
-/// # Cost
-/// O(n), for the harmonic sum.
-///
-/// # Errors
-/// As [`one_pass_rates`], or fewer than two records.
-pub fn one_pass_strongly_convex(
-    geometry: &Geometry,
-    n_records: usize,
-    offset: f64,
-) -> Result<PathBound, StabilityError> {
-    if n_records < 2 {
-        return Err(StabilityError::TooFewRecords { given: n_records, least: 2 });
-    }
-    let first = one_pass_rates(geometry, 2, offset)?[0];
-    // The largest step decides whether all contract; numeric errors would not telescope.
-    let step = Step::new(geometry, first)?;
-    if step.rule() != Rule::StronglyConvex {
-        return Err(StabilityError::StepTooLong {
-            rate: first,
-            limit: geometry.longest_smooth_step().unwrap_or(0.0),
-        });
-    }
-    if step.error() > 0.0 {
-        return Err(StabilityError::Needs("exact steps; use one_pass for computed ones"));
-    }
-    let n = n_records as f64;
-    let harmonic = (1..n_records).rev().fold(0.0, |sum, s| sum + 1.0 / s as f64);
-    let sensitivity = up_by(geometry.replaced() * harmonic / (geometry.ridge() * (n + offset)), n + 8.0);
-    Ok(PathBound {
-        sensitivity: finite(smaller(sensitivity, geometry.diameter()))?,
-        rule: Rule::StronglyConvex,
-    })
 }

@@ -7,10 +7,7 @@
 //! # Reference
 //! Xue, Yang, Huai and Wang (2021), Algorithm 3.
 
-use super::{PathBound, full_batch_pairs};
 use crate::error::{StabilityError, positive};
-use crate::geometry::Geometry;
-use crate::path::{Output, Rates};
 use serde::{Deserialize, Serialize};
 
 /// One phase: its share of the records, its step size and its steps.
@@ -22,26 +19,6 @@ pub struct Phase {
     pub rate: f64,
     /// Steps.
     pub n_steps: usize,
-}
-
-/// Sensitivity of each phase's output.
-///
-/// # Cost
-/// O(total steps).
-///
-/// # Errors
-/// As [`full_batch_pairs`] for any phase.
-pub fn phased(
-    geometry: &Geometry,
-    phases: &[Phase],
-    output: Output,
-) -> Result<Vec<PathBound>, StabilityError> {
-    phases
-        .iter()
-        .map(|phase| {
-            full_batch_pairs(geometry, phase.n_records, phase.n_steps, Rates::Constant(phase.rate), output)
-        })
-        .collect()
 }
 
 /// Parts of ⌊n/2⌋, ⌊n/4⌋, … records with at least two each, the rest in the last; step sizes η/4, η/16, …; as many

@@ -1,6 +1,7 @@
 //! Following every record through the steps of each algorithm.
 
-use super::{Step, Touch, is_full_batch};
+use super::{Step, Touch};
+use crate::algorithms::is_full_batch;
 use crate::facts::Facts;
 use crate::orders;
 use crate::relations::larger;

@@ -5,10 +5,12 @@
 use pairdp_certificate::ModelDocument;
 use pairdp_data::Encoding;
 use pairdp_learn::{
-    Average, Checkpointer, Curator, Law, Mechanism, Plan, PlanKind, Predictor, PrivateModel, Task,
+    Algorithm, Average, Checkpointer, Curator, Mechanism, NoiseKind, Plan, Predictor, PrivateModel, Task,
 };
 use pairdp_noise::{Replay, Secure, Source};
-use pairdp_pairwise::{Domain, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records};
+use pairdp_pairwise::{
+    Domain, LossKind, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records,
+};
 use pairdp_units::Budget;
 
 pub(crate) const N: usize = 40;
@@ -26,13 +28,7 @@ pub(crate) fn objectives() -> Vec<Objective> {
         Objective::Pointwise { loss: PointLoss::Residual { q: 2.0, target_bound: 1.0 } },
         Objective::Pointwise { loss: PointLoss::Residual { q: 1.5, target_bound: 0.5 } },
     ];
-    for loss in [
-        MarginLoss::Logistic,
-        MarginLoss::CappedLogistic,
-        MarginLoss::Hinge,
-        MarginLoss::Squared,
-        MarginLoss::QHinge { q: 1.5 },
-    ] {
+    for loss in LossKind::all().filter_map(|kind| kind.of_margins(1.5)) {
         all.push(Objective::Ranking { form: RankingForm::Indicator, loss });
         all.push(Objective::Ranking { form: RankingForm::Symmetric, loss });
         all.push(Objective::Pointwise { loss: PointLoss::Margin(loss) });
@@ -41,16 +37,16 @@ pub(crate) fn objectives() -> Vec<Objective> {
 }
 
 /// A plan of so many steps, or as many as the algorithm must have.
-pub(crate) fn plan(algorithm: PlanKind, step_size: f64, steps: u32) -> Plan {
+pub(crate) fn plan(algorithm: Algorithm, step_size: f64, steps: u32) -> Plan {
     let n = u32::try_from(N).unwrap();
     let steps = match algorithm {
-        PlanKind::OnlinePair | PlanKind::OfflinePair => n - 1,
-        PlanKind::PhasedGd => n,
-        PlanKind::LocalizedSgd => (1..6).map(|k| (n >> k).saturating_sub(1)).sum(),
-        PlanKind::Moments => 1,
+        Algorithm::OnlinePair | Algorithm::OfflinePair => n - 1,
+        Algorithm::PhasedGd => n,
+        Algorithm::LocalizedSgd => (1..6).map(|k| (n >> k).saturating_sub(1)).sum(),
+        Algorithm::Moments => 1,
         _ => steps,
     };
-    let average = if algorithm == PlanKind::OfflinePair { Average::Last } else { Average::SecondHalf };
+    let average = if algorithm == Algorithm::OfflinePair { Average::Last } else { Average::SecondHalf };
     Plan::new(algorithm, steps, step_size, average).unwrap()
 }
 
@@ -60,7 +56,7 @@ pub(crate) fn model(problem: Problem, plan: Plan) -> Option<PrivateModel> {
     let features = (0..N * D).map(|_| uniform(&mut random)).collect();
     let targets = (0..N).map(|_| uniform(&mut random).signum()).collect();
     let records = Records::with_targets(features, D, targets, problem.feature_bound()).unwrap();
-    let delta = if plan.law() == Law::Laplace { 0.0 } else { 1e-5 };
+    let delta = if plan.law() == NoiseKind::Laplace { 0.0 } else { 1e-5 };
     let budget = Budget::new(1.0, delta).unwrap();
     let mechanism = Mechanism::calibrate(problem, plan, N, D, budget).ok()?;
     let curator = Curator::open(records, mechanism, Secure::from_os().unwrap()).ok()?;
@@ -93,10 +89,10 @@ pub(crate) fn every_algorithm() -> Vec<(String, ModelDocument)> {
         Objective::Pointwise { loss: PointLoss::Margin(MarginLoss::QHinge { q: 1.5 }) },
     ] {
         let problem = Problem::new(objective, Domain::Ball { radius: 2.0 }, 1.0).unwrap();
-        let mut plans = PlanKind::ALL.map(|algorithm| plan(algorithm, 0.05, 20)).to_vec();
-        plans.push(plan(PlanKind::NoisySgd, 0.05, 20).with_expected_pairs(3.0).unwrap());
-        plans.push(plan(PlanKind::OutputGd, 0.05, 20).with_law(Law::Laplace));
-        plans.push(plan(PlanKind::NoisyGd, 0.05, 5).with_law(Law::Euclidean));
+        let mut plans = Algorithm::ALL.map(|algorithm| plan(algorithm, 0.05, 20)).to_vec();
+        plans.push(plan(Algorithm::NoisySgd, 0.05, 20).with_expected_pairs(3.0).unwrap());
+        plans.push(plan(Algorithm::OutputGd, 0.05, 20).with_law(NoiseKind::Laplace));
+        plans.push(plan(Algorithm::NoisyGd, 0.05, 5).with_law(NoiseKind::Euclidean));
         for plan in plans {
             let ridge = if plan.algorithm().perturbs_output() { 0.1 } else { 0.0 };
             if let Some(document) = document(problem.with_ridge(ridge).unwrap(), plan) {

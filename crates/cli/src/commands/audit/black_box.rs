@@ -4,7 +4,7 @@ use super::{collect, saved};
 use crate::args::Audit as Arguments;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use pairdp_audit::neighbours::{extremes, typical};
+use pairdp_audit::table_pair::{extremes, typical};
 use pairdp_audit::{Family, Numbers, Pair, Report, report};
 use pairdp_units::Budget;
 use serde_json::Value;

@@ -1,0 +1,132 @@
+//! Tables that differ in one record, as far as possible.
+//!
+//! The sensitivities of `proofs/` are attained by tables of one shape: all records but one are the same extreme record, and the
+//! last one is exchanged for another extreme record. [`extremes`] lists every such pair of tables that two directions and two
+//! labels allow; the equality cases of rankers, metrics and pointwise losses are all among them, and [`crate::Audit`] takes the
+//! pair that its mechanism separates best, computed without noise and so without looking at a run.
+
+use crate::AuditError;
+use pairdp_noise::{Replay, Source};
+use pairdp_pairwise::{Labels, Objective, PointLoss, Problem, Records};
+use serde::Serialize;
+
+/// Rows are longer than allowed by this factor: clipping leaves an extreme record, and forgetting to clip is noticed.
+const LOUD: f64 = 8.0;
+
+/// A table that an auditor made up.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Table {
+    /// Row-major, before clipping.
+    pub features: Vec<f64>,
+    /// Features a row.
+    pub columns: usize,
+    /// One for each row.
+    pub targets: Vec<f64>,
+}
+
+impl Table {
+    /// The table as a mechanism takes it, clipped to its bound.
+    ///
+    /// # Errors
+    /// [`AuditError::Records`] when there is no feature.
+    pub fn records(&self, feature_bound: f64) -> Result<Records, AuditError> {
+        let (features, targets) = (self.features.clone(), self.targets.clone());
+        Ok(Records::with_targets(features, self.columns, targets, feature_bound)?)
+    }
+
+    /// As text, the target in the last column.
+    pub fn to_csv(&self) -> String {
+        let mut names: Vec<String> = (1..=self.columns).map(|k| format!("x{k}")).collect();
+        names.push("y".into());
+        let mut text = names.join(",") + "\n";
+        for (row, target) in self.features.chunks_exact(self.columns).zip(&self.targets) {
+            row.iter().for_each(|value| text.push_str(&(value.to_string() + ",")));
+            text.push_str(&(target.to_string() + "\n"));
+        }
+        text
+    }
+}
+
+/// Two tables that differ in one record.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TablePair {
+    /// The one.
+    pub first: Table,
+    /// The other.
+    pub second: Table,
+    /// Where they differ.
+    pub replaced: usize,
+    /// Whether all other records are the same.
+    pub uniform: bool,
+}
+
+/// A record at one end or the other of the first axis.
+#[derive(Clone, Copy, PartialEq)]
+struct Extreme {
+    side: f64,
+    target: f64,
+}
+
+/// Every pair of tables of n records in which n − 1 are one extreme record and one is exchanged for another.
+pub fn extremes(problem: Problem, n: usize, columns: usize, replaced: usize) -> Vec<TablePair> {
+    let [low, high] = targets(problem);
+    let all =
+        [(-1.0, low), (-1.0, high), (1.0, low), (1.0, high)].map(|(side, target)| Extreme { side, target });
+    let mut found = Vec::new();
+    // Mirroring everything changes nothing, so that the others may stay on one side.
+    for others in &all[..2] {
+        for (k, before) in all.iter().enumerate() {
+            for after in &all[k + 1..] {
+                if problem.labels() == Labels::Public && before.target.to_bits() != after.target.to_bits() {
+                    continue;
+                }
+                let reach = LOUD * problem.feature_bound();
+                let table = |record: &Extreme| table(n, columns, replaced, reach, others, record);
+                found.push(TablePair { first: table(before), second: table(after), replaced, uniform: true });
+            }
+        }
+    }
+    found
+}
+
+fn table(n: usize, columns: usize, replaced: usize, reach: f64, others: &Extreme, one: &Extreme) -> Table {
+    let record = |i: usize| if i == replaced { one } else { others };
+    let row = |i: usize| (0..columns).map(move |k| if k == 0 { reach * record(i).side } else { 0.0 });
+    Table {
+        features: (0..n).flat_map(row).collect(),
+        columns,
+        targets: (0..n).map(|i| record(i).target).collect(),
+    }
+}
+
+/// A table of no special shape, with one record exchanged for its mirror image of the other label.
+pub fn typical(problem: Problem, n: usize, columns: usize) -> TablePair {
+    // Public numbers: the auditor's own table, the same every time.
+    let mut source = Replay::from_seed(20_261_116);
+    let mut uniform = || (source.next_word() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
+    let [low, high] = targets(problem);
+    let kappa = problem.feature_bound();
+    let features: Vec<f64> = (0..n * columns).map(|_| kappa * uniform()).collect();
+    let targets: Vec<f64> = features
+        .chunks_exact(columns)
+        .map(|row| if row[0] + 0.3 * kappa * uniform() > 0.0 { high } else { low })
+        .collect();
+    let first = Table { features, columns, targets };
+    let mut second = first.clone();
+    second.features[..columns].iter_mut().for_each(|value| *value = -*value);
+    if problem.labels() == Labels::Private {
+        second.targets[0] = if first.targets[0] > low { low } else { high };
+    }
+    TablePair { first, second, replaced: 0, uniform: false }
+}
+
+/// Two targets that are as different as the objective allows.
+fn targets(problem: Problem) -> [f64; 2] {
+    match problem.objective() {
+        Objective::Metric { .. } => [0.0, 1.0],
+        Objective::Pointwise { loss: PointLoss::Residual { target_bound, .. } } => {
+            [-target_bound, target_bound]
+        }
+        _ => [-1.0, 1.0],
+    }
+}

@@ -1,0 +1,255 @@
+//! A schema's columns in the form that readers of files apply cell by cell.
+
+use crate::error::CellProblem;
+use crate::schema::{Kind, Missing};
+use crate::{Column, Encoding, Label, LabelKind, LabelUse, number};
+use std::collections::HashMap;
+
+/// What to do with the cells of a feature column.
+pub(crate) struct Rule {
+    /// Where the column's entries start in the vector.
+    pub(crate) at: usize,
+    kind: RuleKind,
+}
+
+enum RuleKind {
+    Number {
+        scale: Scale,
+        /// What an empty cell becomes.
+        missing: Option<f64>,
+    },
+    Category {
+        places: Lookup<usize>,
+        /// The place of every value that is not listed.
+        other: Option<usize>,
+        missing: Option<usize>,
+        /// Entries of the vector.
+        width: usize,
+    },
+}
+
+/// Cuts a number off at its range and maps the range to [−1, 1].
+#[derive(Clone, Copy)]
+pub(crate) struct Scale {
+    low: f64,
+    high: f64,
+    middle: f64,
+    half: f64,
+}
+
+impl Scale {
+    pub(crate) fn new([low, high]: [f64; 2]) -> Self {
+        // Halves first: high − low could overflow.
+        Self { low, high, middle: low / 2.0 + high / 2.0, half: high / 2.0 - low / 2.0 }
+    }
+
+    #[inline]
+    pub(crate) fn apply(self, value: f64) -> f64 {
+        // NaN is neither below nor above, and stays.
+        let cut = if value < self.low { self.low } else { value };
+        let cut = if cut > self.high { self.high } else { cut };
+        (cut - self.middle) / self.half
+    }
+}
+
+impl Rule {
+    /// One rule a column, in order.
+    pub(crate) fn all(encoding: &Encoding) -> Vec<Self> {
+        let mut at = 0;
+        let rule = |column: &Column| {
+            let start = at;
+            at += column.width();
+            Self::new(column, start)
+        };
+        encoding.columns().iter().map(rule).collect()
+    }
+
+    fn new(column: &Column, at: usize) -> Self {
+        let kind = match &column.kind {
+            Kind::Range(range) => {
+                let scale = Scale::new(*range);
+                let missing = match column.missing {
+                    Some(Missing::Number(value)) => Some(scale.apply(value)),
+                    _ => None,
+                };
+                RuleKind::Number { scale, missing }
+            }
+            Kind::Categories(values) => {
+                let places = Lookup::new(values.iter().map(String::as_str).zip(0..));
+                let missing = match &column.missing {
+                    Some(Missing::Category(value)) => places.get(value.as_bytes()),
+                    _ => None,
+                };
+                RuleKind::Category {
+                    places,
+                    other: column.other.then_some(values.len()),
+                    missing,
+                    width: column.width(),
+                }
+            }
+        };
+        Self { at, kind }
+    }
+
+    /// How to scale, if the column holds numbers.
+    #[inline]
+    pub(crate) fn as_number(&self) -> Option<Scale> {
+        match self.kind {
+            RuleKind::Number { scale, .. } => Some(scale),
+            RuleKind::Category { .. } => None,
+        }
+    }
+
+    /// Makes the column's entries zeros.
+    pub(crate) fn clear(&self, row: &mut [f64]) {
+        let width = match &self.kind {
+            RuleKind::Number { .. } => 1,
+            RuleKind::Category { width, .. } => *width,
+        };
+        row[self.at..self.at + width].fill(0.0);
+    }
+
+    /// Writes a cell's entries into a row of zeros.
+    pub(crate) fn write_text(&self, cell: &[u8], row: &mut [f64]) -> Result<(), CellProblem> {
+        match &self.kind {
+            RuleKind::Number { scale, .. } => match number::parse(cell) {
+                Ok(value) => row[self.at] = scale.apply(value),
+                Err(CellProblem::Missing) => return self.write_missing(row),
+                Err(problem) => return Err(problem),
+            },
+            RuleKind::Category { places, other, .. } => {
+                let cell = cell.trim_ascii();
+                match places.get(cell) {
+                    Some(place) => row[self.at + place] = 1.0,
+                    None if cell.is_empty() => return self.write_missing(row),
+                    // A listed value in another encoding would pass for an unlisted one.
+                    None if std::str::from_utf8(cell).is_err() => return Err(CellProblem::NotText),
+                    None => {
+                        if let Some(place) = other {
+                            row[self.at + place] = 1.0;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a number's entries into a row of zeros; in a column of categories it counts as its shortest text.
+    pub(crate) fn write_number(&self, value: f64, row: &mut [f64]) -> Result<(), CellProblem> {
+        if value.is_nan() {
+            return self.write_missing(row);
+        }
+        match &self.kind {
+            RuleKind::Number { .. } if value.is_infinite() => Err(CellProblem::NotFinite),
+            RuleKind::Number { scale, .. } => {
+                row[self.at] = scale.apply(value);
+                Ok(())
+            }
+            RuleKind::Category { .. } => self.write_text(value.to_string().as_bytes(), row),
+        }
+    }
+
+    /// Writes the public default of an empty cell into a row of zeros.
+    pub(crate) fn write_missing(&self, row: &mut [f64]) -> Result<(), CellProblem> {
+        match self.kind {
+            RuleKind::Number { missing: Some(value), .. } => row[self.at] = value,
+            RuleKind::Category { missing: Some(place), .. } => row[self.at + place] = 1.0,
+            _ => return Err(CellProblem::Missing),
+        }
+        Ok(())
+    }
+}
+
+/// How a table is read: a rule a feature column, and the label if it is asked for.
+pub(crate) struct CellEncoder<'a> {
+    pub(crate) encoding: &'a Encoding,
+    pub(crate) features: Vec<Rule>,
+    pub(crate) label: Option<LabelRule<'a>>,
+}
+
+impl<'a> CellEncoder<'a> {
+    pub(crate) fn new(encoding: &'a Encoding, labels: LabelUse<'a>) -> Self {
+        let label = match labels {
+            LabelUse::Read(label) => Some(LabelRule::new(label)),
+            LabelUse::Ignore => None,
+        };
+        Self { encoding, features: Rule::all(encoding), label }
+    }
+}
+
+/// The label, with the targets of the texts that files use most.
+pub(crate) struct LabelRule<'a> {
+    pub(crate) label: &'a Label,
+    known: Lookup<f64>,
+    scale: Option<Scale>,
+}
+
+impl<'a> LabelRule<'a> {
+    pub(crate) fn new(label: &'a Label) -> Self {
+        let (values, scale): (Vec<&str>, _) = match &label.kind {
+            LabelKind::Binary { positive, negative } => (vec![positive, negative], None),
+            LabelKind::OneAgainstOthers { positive } => (vec![positive], None),
+            LabelKind::Classes(classes) => (classes.iter().map(String::as_str).collect(), None),
+            LabelKind::Range(range) => (Vec::new(), Some(Scale::new(*range))),
+        };
+        let known =
+            Lookup::new(values.into_iter().filter_map(|value| Some((value, label.read(value).ok()?))));
+        Self { label, known, scale }
+    }
+
+    /// The target that a cell becomes.
+    #[inline]
+    pub(crate) fn target(&self, cell: &[u8]) -> Result<f64, CellProblem> {
+        if let Some(scale) = self.scale {
+            return match number::parse(cell) {
+                Err(CellProblem::Missing) => Err(CellProblem::MissingLabel),
+                number => Ok(scale.apply(number?)),
+            };
+        }
+        if let Some(target) = self.known.get(cell) {
+            return Ok(target);
+        }
+        if cell.trim_ascii().is_empty() {
+            return Err(CellProblem::MissingLabel);
+        }
+        self.label.read(std::str::from_utf8(cell).map_err(|_| CellProblem::NotText)?)
+    }
+
+    /// The target that a number becomes.
+    pub(crate) fn target_of_number(&self, value: f64) -> Result<f64, CellProblem> {
+        match self.scale {
+            _ if value.is_nan() => Err(CellProblem::MissingLabel),
+            Some(_) if value.is_infinite() => Err(CellProblem::NotFinite),
+            Some(scale) => Ok(scale.apply(value)),
+            None => self.target(value.to_string().as_bytes()),
+        }
+    }
+}
+
+/// Texts and what they stand for.
+enum Lookup<T> {
+    /// So few that comparing with each is faster than hashing.
+    Few(Vec<(Vec<u8>, T)>),
+    Many(HashMap<Vec<u8>, T>),
+}
+
+impl<T: Copy> Lookup<T> {
+    fn new<'a>(entries: impl Iterator<Item = (&'a str, T)>) -> Self {
+        let entries: Vec<_> = entries.map(|(text, meaning)| (text.as_bytes().to_vec(), meaning)).collect();
+        if entries.len() <= 8 { Self::Few(entries) } else { Self::Many(entries.into_iter().collect()) }
+    }
+
+    #[inline]
+    fn get(&self, text: &[u8]) -> Option<T> {
+        match self {
+            Self::Few(entries) => {
+                // Texts are short: byte by byte is faster than a call.
+                let same =
+                    |known: &[u8]| known.len() == text.len() && known.iter().zip(text).all(|(a, b)| a == b);
+                entries.iter().find(|(known, _)| same(known)).map(|(_, meaning)| *meaning)
+            }
+            Self::Many(entries) => entries.get(text).copied(),
+        }
+    }
+}

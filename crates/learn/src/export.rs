@@ -1,0 +1,6 @@
+//! Models for programs that are not ours, and for people who want to read them.
+
+mod onnx;
+mod shapes;
+
+pub use shapes::{Shape, ShapeParts};

@@ -1,0 +1,137 @@
+//! A score, column by column: what each cell adds to it.
+//!
+//! Scores are sums over columns, but for rows that are scaled down to their bound, whose parts all shrink alike. So a model can
+//! be read: a curve for each column of numbers, a bar for each category. All of it follows from the model file.
+
+use crate::representation::{self, Map};
+use crate::spec::kept;
+use crate::{Predictor, PrivateModel, Released, Task};
+use pairdp_data::{Kind, LabelKind};
+use serde::Serialize;
+
+/// What a column adds to the score.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Shape {
+    /// The column.
+    pub column: String,
+    /// What each of its cells adds.
+    pub parts: ShapeParts,
+    /// Where a column of numbers lies, as it was released: below these, in its unit, are 5, 25, 50, 75 and 95 % of the records.
+    pub quantiles: Option<[f64; 5]>,
+    /// How far the noise alone may have moved each part, as a standard deviation; none where that is not known.
+    pub noise: Option<Vec<f64>>,
+}
+
+/// Cells and what they add.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShapeParts {
+    /// Numbers from one end of the range to the other, in the column's unit.
+    Curve(Vec<(f64, f64)>),
+    /// Categories by their name.
+    Bars(Vec<(String, f64)>),
+}
+
+impl ShapeParts {
+    /// What the cells add, in order.
+    pub fn values(&self) -> Vec<f64> {
+        match self {
+            Self::Curve(points) => points.iter().map(|(_, value)| *value).collect(),
+            Self::Bars(bars) => bars.iter().map(|(_, value)| *value).collect(),
+        }
+    }
+
+    /// From the least to the most that it can add.
+    pub fn reach(&self) -> f64 {
+        let values = self.values();
+        let fold = |start: f64, better: fn(&f64, &f64) -> bool| {
+            values.iter().fold(start, |best, value| if better(value, &best) { *value } else { best })
+        };
+        fold(f64::NEG_INFINITY, f64::gt) - fold(f64::INFINITY, f64::lt)
+    }
+}
+
+/// Points of a curve.
+const POINTS: usize = 201;
+
+impl Predictor {
+    /// What every column adds to a score; none for metrics, which have no score.
+    ///
+    /// `noise` is the standard deviation of the noise in each parameter, where it is known.
+    pub fn shapes(&self, noise: Option<f64>) -> Option<Vec<Shape>> {
+        if self.task == Task::Metric {
+            return None;
+        }
+        let layout = representation::layout(&self.encoding);
+        let map = self.representation.as_ref().map(|released| Map::new(&layout, released));
+        let unit = match (self.task, self.label.as_ref().map(|label| &label.kind)) {
+            (Task::Regression, Some(LabelKind::Range([low, high]))) => (high - low) / 2.0,
+            _ => 1.0,
+        };
+        let mut shapes = Vec::with_capacity(self.encoding.columns().len());
+        // Where the column starts among the entries of an encoded row, and among those of a mapped one.
+        let (mut at, mut place) = (0, 0);
+        for (index, column) in self.encoding.columns().iter().enumerate() {
+            let width = column.width();
+            let vector = |entries: &[f64]| match &map {
+                Some(map) => map.column(index, entries, self.feature_bound),
+                None => entries.to_vec(),
+            };
+            let mut spread = Vec::new();
+            let mut add = |entries: &[f64]| {
+                let vector = vector(entries);
+                let weights = &self.parameters[place..place + vector.len()];
+                let square: f64 = vector.iter().map(|v| v * v).sum();
+                spread.push(unit * square.sqrt());
+                unit * vector.iter().zip(weights).map(|(v, w)| v * w).sum::<f64>()
+            };
+            let parts = match &column.kind {
+                Kind::Range([low, high]) => ShapeParts::Curve(
+                    (0..POINTS)
+                        .map(|k| k as f64 / (POINTS - 1) as f64)
+                        .map(|share| (low + share * (high - low), add(&[2.0 * share - 1.0])))
+                        .collect(),
+                ),
+                Kind::Categories(_) => {
+                    let names = self.encoding.feature_names();
+                    let one = |k: usize| {
+                        let entries: Vec<f64> = (0..width).map(|i| f64::from(u8::from(i == k))).collect();
+                        (names[at + k].clone(), add(&entries))
+                    };
+                    ShapeParts::Bars((0..width).map(one).collect())
+                }
+            };
+            let noise = noise.map(|deviation| spread.iter().map(|length| length * deviation).collect());
+            let quantiles = match (&column.kind, map.as_ref().and_then(|map| map.quantiles(index))) {
+                (Kind::Range([low, high]), Some(places)) => {
+                    Some(places.map(|place| low + (place + 1.0) / 2.0 * (high - low)))
+                }
+                _ => None,
+            };
+            shapes.push(Shape { column: column.name.clone(), parts, quantiles, noise });
+            place += vector(&vec![0.0; width]).len();
+            at += width;
+        }
+        Some(shapes)
+    }
+}
+
+impl PrivateModel {
+    /// What every column adds to a score, and how far the noise may have moved it. A descent's noise is known from its releases,
+    /// were nothing pulling it back; that of moments is not in the file.
+    pub fn shapes(&self) -> Option<Vec<Shape>> {
+        let plan = &self.training;
+        let noise = match &self.certificate.released {
+            Released::Gradients { releases, .. } => {
+                let (steps, kept) = (plan.steps(), kept(plan.average(), plan.steps()));
+                let square = |(t, sigma): (u32, f64)| {
+                    let after = f64::from((steps - t).min(kept)) / f64::from(kept);
+                    (plan.step_size() * sigma * after).powi(2)
+                };
+                Some((0..).zip(releases.iter().map(|release| release.sigma)).map(square).sum::<f64>().sqrt())
+            }
+            _ => None,
+        };
+        self.predictor.shapes(noise)
+    }
+}

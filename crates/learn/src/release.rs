@@ -1,0 +1,242 @@
+//! Releases: what is published of records, with how much noise, and why that is private.
+//!
+//! A family of releases is a folder with the same four files: `calibrate` (the noise, from public facts), `query` (what the
+//! [`Curator`] computes of its records), `descend` (from releases to parameters: public code that can only ask the curator, so
+//! that reading its loop is reading its privacy proof) and `describe` (what the accountant, a certificate and people are told).
+//! A [`Mechanism`] is one of them, calibrated before any record is read.
+
+mod arrivals;
+mod curator;
+pub(crate) mod event;
+mod gradients;
+mod iterates;
+mod knots;
+mod moments;
+mod noise_kind;
+mod noise_to_signal;
+pub(crate) mod packing;
+mod results;
+mod samples;
+pub(crate) mod walk;
+
+pub use arrivals::Arrivals;
+pub use curator::{Curator, Exchange};
+pub use event::certified_event;
+pub use gradients::Gradients;
+pub(crate) use iterates::{Descent, Iterates};
+pub use moments::Moments;
+pub use noise_kind::NoiseKind;
+pub use noise_to_signal::NoiseToSignal;
+pub use pairdp_certificate::Phase;
+pub use results::Results;
+pub use samples::Samples;
+pub(crate) use samples::sampled_event;
+
+use crate::{Algorithm, Checkpointer, LearnError, Plan};
+use pairdp_accountant::event::Event;
+use pairdp_certificate::{GradientRelease, Released, Stage};
+use pairdp_noise::{Source, delta_share};
+use pairdp_pairwise::{Labels, MetricLoss, Neighbours, Objective, Problem};
+use pairdp_units::directed::down_by;
+use pairdp_units::{Budget, Delta};
+
+/// A calibrated statement of all releases of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mechanism {
+    /// Noisy gradients over all pairs.
+    Gradients(Gradients),
+    /// Noisy gradients of secretly sampled pairs or records.
+    Samples(Samples),
+    /// Noisy gradients of one pass.
+    Arrivals(Arrivals),
+    /// Noisy results of descents without noise.
+    Results(Results),
+    /// One noisy release of moments.
+    Moments(Moments),
+}
+
+impl Mechanism {
+    /// The noise for a plan.
+    ///
+    /// # Errors
+    /// [`LearnError`] when a number is out of range or no noise level fits; only public facts decide.
+    pub fn calibrate(
+        problem: Problem,
+        plan: Plan,
+        records: usize,
+        features: usize,
+        budget: Budget,
+    ) -> Result<Self, LearnError> {
+        if plan.algorithm().needs_pairs() && matches!(problem.objective(), Objective::Pointwise { .. }) {
+            return Err(LearnError::NeedsPairs(plan.algorithm()));
+        }
+        let records = problem.size(records);
+        let whole_table = matches!(plan.algorithm(), Algorithm::NoisyGd | Algorithm::Moments);
+        if problem.neighbours() != Neighbours::ReplaceOne {
+            if !whole_table {
+                return Err(LearnError::SecretSize(plan.algorithm().name()));
+            }
+            if problem.labels() == Labels::Public {
+                return Err(LearnError::PublicLabelsOfSecretSize);
+            }
+            // A record more moves the others to other places of a tile, where a distance may round to the other side of the kink.
+            if problem.objective() == (Objective::Metric { loss: MetricLoss::Hinge }) {
+                return Err(LearnError::SecretSize("the hinge loss of metrics"));
+            }
+        }
+        if plan.representation().is_some() && !whole_table {
+            return Err(LearnError::NoProof("a representation under this algorithm"));
+        }
+        let public = PublicFacts { problem, plan, records, features, budget };
+        Ok(match plan.algorithm() {
+            Algorithm::NoisyGd => Self::Gradients(Gradients::calibrate(public)?),
+            Algorithm::NoisySgd => Self::Samples(Samples::calibrate(public)?),
+            Algorithm::OnlinePair => Self::Arrivals(Arrivals::calibrate(public)?),
+            Algorithm::Moments => Self::Moments(Moments::calibrate(public)?),
+            _ => Self::Results(Results::calibrate(public)?),
+        })
+    }
+
+    /// What is released before training, in order.
+    pub fn stages(&self) -> Vec<Stage> {
+        self.common().stages()
+    }
+
+    /// What every family says of itself.
+    pub(crate) fn family(&self) -> &dyn Family {
+        match self {
+            Self::Gradients(family) => family,
+            Self::Samples(family) => family,
+            Self::Arrivals(family) => family,
+            Self::Results(family) => family,
+            Self::Moments(family) => family,
+        }
+    }
+
+    /// What every kind states.
+    pub(crate) fn common(&self) -> &Common {
+        self.family().common()
+    }
+}
+
+/// Asks a curator everything that its mechanism's algorithm asks, and returns the parameters that come of it: what training does
+/// once records and mechanism are together. For whoever runs one mechanism many times.
+///
+/// # Errors
+/// [`LearnError`], which depends on public facts alone; when a checkpoint is of another run or cannot be saved.
+pub fn run<S: Source>(
+    curator: &mut Curator<S>,
+    checkpointer: &mut Checkpointer<'_>,
+) -> Result<Vec<f64>, LearnError> {
+    let mechanism = curator.mechanism().clone();
+    let PublicFacts { problem, plan, .. } = mechanism.common().public;
+    let descent = Descent::of(problem, plan);
+    match &mechanism {
+        Mechanism::Gradients(_) => gradients::noisy_gd(curator, &descent, checkpointer),
+        Mechanism::Samples(_) => samples::noisy_sgd(curator, &descent, checkpointer),
+        Mechanism::Arrivals(_) => arrivals::online_pair(curator, &descent, checkpointer),
+        Mechanism::Results(results) => results::phases(curator, results.releases(), checkpointer),
+        Mechanism::Moments(moments) => moments::solve(curator, moments),
+    }
+}
+
+/// What every family of releases says of itself.
+pub(crate) trait Family {
+    /// The facts that all families have.
+    fn common(&self) -> &Common;
+
+    /// Fineness of the lattice that queries and noise live on.
+    fn lattice_bits(&self) -> u32;
+
+    /// Releases in all.
+    fn releases(&self) -> u32 {
+        self.common().public.plan.steps()
+    }
+
+    /// Coordinates of a release.
+    fn coordinates(&self) -> usize {
+        self.common().public.coordinates()
+    }
+
+    /// What the accountant is told.
+    fn event(&self) -> Result<Event, LearnError>;
+
+    /// Scale of the first release's noise, and the largest length of its exact answer.
+    fn first_release(&self) -> Result<(f64, f64), LearnError>;
+
+    /// What a certificate says was released; `gradients` are the terms of each release, where those differ.
+    fn released(&self, gradients: Vec<GradientRelease>) -> Released;
+}
+
+/// Everything that a calibration may look at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct PublicFacts {
+    pub(crate) problem: Problem,
+    pub(crate) plan: Plan,
+    pub(crate) records: usize,
+    pub(crate) features: usize,
+    pub(crate) budget: Budget,
+}
+
+impl PublicFacts {
+    /// How far one record can move the exact gradient at parameters of a norm.
+    pub(crate) fn gradient_sensitivity(&self, norm: f64) -> Result<f64, LearnError> {
+        Ok(self.problem.gradient_sensitivity(norm, self.records)?.get())
+    }
+
+    /// The ratio of each of so many releases, after what stages before them take.
+    pub(crate) fn ratio(&self, for_data: Budget, releases: f64) -> Result<f64, LearnError> {
+        let law = self.plan.law();
+        let whole = law.ratio(for_data, releases)?;
+        Ok(match self.plan.representation() {
+            Some(knots) => down_by(whole * law.part(1.0 - knots.share), 4.0),
+            None => whole,
+        })
+    }
+
+    /// Coordinates of a release.
+    pub(crate) fn coordinates(&self) -> usize {
+        packing::coordinates(self.problem, self.features)
+    }
+}
+
+/// Public facts of every mechanism.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Common {
+    pub(crate) public: PublicFacts,
+    /// The part of δ set aside for the samplers.
+    pub(crate) sampler_delta: f64,
+    /// What is released before training.
+    pub(crate) knots: Option<Stage>,
+}
+
+impl Common {
+    /// What is released before training, in order.
+    pub(crate) fn stages(&self) -> Vec<Stage> {
+        self.knots.into_iter().collect()
+    }
+
+    /// Sets aside what approximate samples cost, and returns what is left for the data.
+    fn new(public: PublicFacts, samples: f64) -> Result<(Self, Budget), LearnError> {
+        let PublicFacts { problem, plan, records, budget, .. } = public;
+        problem.gradient_sensitivity(0.0, records)?;
+        plan.law().check(budget)?;
+        let before = plan.representation().map_or(0.0, |knots| plan.law().samples(knots.coordinates));
+        let sampler_delta = delta_share(budget.epsilon.get(), samples + before);
+        let left = down_by(budget.delta.get() - sampler_delta, 1.0);
+        let delta =
+            if plan.law() == NoiseKind::Laplace && sampler_delta <= 0.0 { budget.delta.get() } else { left };
+        let delta = Delta::new(delta).map_err(|_| LearnError::DeltaTooSmall(budget))?;
+        if delta == Delta::PURE && plan.law() != NoiseKind::Laplace {
+            return Err(LearnError::DeltaTooSmall(budget));
+        }
+        let for_data = Budget { epsilon: budget.epsilon, delta };
+        let knots = knots::calibrate(&public, for_data)?;
+        Ok((Self { public, sampler_delta, knots }, for_data))
+    }
+}
+
+/// Noise that would have to be infinite: a smaller number of steps may do.
+fn too_many_steps(plan: Plan) -> LearnError {
+    LearnError::Plan { what: "the number of steps", range: "smaller", value: f64::from(plan.steps()) }
+}

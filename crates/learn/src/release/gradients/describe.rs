@@ -1,0 +1,34 @@
+//! What the accountant, a certificate and people are told of noisy gradients.
+
+use super::Gradients;
+use crate::LearnError;
+use crate::release::event::after;
+use crate::release::{Common, Family, PublicFacts};
+use pairdp_accountant::event::Event;
+use pairdp_certificate::{GradientRelease, Released};
+use pairdp_pairwise::kernel;
+
+impl Family for Gradients {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn lattice_bits(&self) -> u32 {
+        self.lattice_bits
+    }
+
+    fn event(&self) -> Result<Event, LearnError> {
+        let PublicFacts { problem, plan, .. } = self.common.public;
+        after(&self.common.stages(), problem.adjacency(), plan.law(), self.ratio, self.steps())
+    }
+
+    fn first_release(&self) -> Result<(f64, f64), LearnError> {
+        let PublicFacts { problem, records, .. } = self.common.public;
+        Ok((self.release_at(0.0)?.sigma, problem.gradient_norm_bound(0.0, records)))
+    }
+
+    fn released(&self, releases: Vec<GradientRelease>) -> Released {
+        let kernel = kernel::name(self.common.public.problem).to_owned();
+        Released::Gradients { steps: self.steps(), kernel, ratio: self.ratio, releases }
+    }
+}

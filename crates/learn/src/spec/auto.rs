@@ -1,0 +1,186 @@
+//! Choices from public facts alone: n, the number of features, the budget and the task.
+
+use super::settings::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Settings};
+use crate::representation::Map;
+use crate::{Algorithm, Average, LearnError, NoiseKind, Plan, Task};
+use pairdp_pairwise::knots::Layout;
+use pairdp_pairwise::{MarginLoss, Objective, PointLoss, Problem};
+use pairdp_units::directed::{larger, smaller};
+use pairdp_units::{Budget, Delta};
+use std::fmt::Write as _;
+
+/// Rows longer than this are scaled down to it, and noise is scaled to it. With many features the length of a row says little
+/// and its direction much, so that a bound below the length of nearly every row costs next to nothing and keeps rows that are
+/// shorter than the ranges allow from paying for those that are not. With few features the length is information. For metrics
+/// it always is: they may be left with the Euclidean distance of what was scaled down.
+pub(super) fn feature_bound(task: Task, features: usize) -> f64 {
+    const MANY: usize = 8;
+    match (task, features) {
+        (_, 0..MANY) => 1.0,
+        (Task::Metric, _) => 0.6 * (features as f64).sqrt(),
+        _ => 0.7,
+    }
+}
+
+/// The part of the budget for where columns lie.
+pub(crate) const REPRESENTATION_SHARE: f64 = 0.3;
+/// Moments of more columns take gigabytes, and their noise drowns them.
+const WIDE: usize = 5000;
+/// From this clarity on a descent finds more than moments do.
+const CLEAR_ENOUGH: f64 = 30.0;
+/// For δ = 0, where ratios add up: from this clarity on knowing where columns lie is worth its part of ε.
+const WORTH_A_SHARE: f64 = 60.0;
+/// τ over nμ: how far a descent goes, in units of what one logit of noise in a score allows.
+const TRAVEL: f64 = 1.5;
+/// The same for losses whose noise grows with the parameters, and for pairs, whose signal is a quarter.
+const SHORT_TRAVEL: f64 = 1.0;
+
+impl Settings {
+    /// The same with everything chosen that was left open, and why.
+    ///
+    /// Whoever names a loss or steps means a descent on columns as ranges put them, as papers have it. A metric has d weights as long
+    /// as d(d + 1)/2 are too many. Everything else is learned from ranks.
+    pub(crate) fn resolved(
+        &self,
+        records: usize,
+        layout: &Layout,
+        features: usize,
+        budget: Budget,
+    ) -> Result<(Self, Option<String>), LearnError> {
+        if let Some(rate) = self.positive_rate
+            && !(rate > 0.0 && rate < 1.0)
+        {
+            return Err(LearnError::Plan {
+                what: "the positive rate",
+                range: "between 0 and 1",
+                value: rate,
+            });
+        }
+        if self.algorithm.is_some() {
+            return Ok((self.clone(), None));
+        }
+        if self.task == Task::Metric {
+            return self.resolved_metric(records, features, budget);
+        }
+        let said = self.calibration == Calibration::Literal
+            || self.loss.is_some()
+            || self.steps.is_some()
+            || self.step_size.is_some();
+        if said {
+            let because = "a loss, steps or a step size were given, which a descent takes".to_owned();
+            return Ok((Self { algorithm: Some(Algorithm::NoisyGd), ..self.clone() }, Some(because)));
+        }
+        self.resolved_by_ranks(records, layout, budget)
+    }
+
+    /// Columns become ranks, by a first release, as honest ranges are wide: unless another representation was asked for, or for δ = 0,
+    /// where ratios add up, the first release is not worth its part. Then moments where noise decides and for regression, and a
+    /// descent on a loss of records, on which no record pulls harder than at the start, where there is signal. The edges were
+    /// found on subsamples of public sets: `docs/planner.md`.
+    fn resolved_by_ranks(
+        &self,
+        records: usize,
+        layout: &Layout,
+        budget: Budget,
+    ) -> Result<(Self, Option<String>), LearnError> {
+        let (numbers, categories) = layout.counts();
+        let clarity = clarity(records, numbers + categories, budget)?;
+        let (algorithm, because) = if Map::width_of(layout) > WIDE {
+            (Algorithm::NoisyGd, format!("moments are a number for every two of more than {WIDE} columns"))
+        } else if self.task == Task::Regression {
+            (Algorithm::Moments, "least squares needs moments only".to_owned())
+        } else if budget.delta == Delta::PURE {
+            (Algorithm::Moments, "for δ = 0 the noise of many steps adds up".to_owned())
+        } else {
+            let below = clarity < CLEAR_ENOUGH;
+            let serves = if below { "below" } else { "from" };
+            let what = if below { "one release serves best" } else { "on a descent finds more" };
+            let because =
+                format!("the signal is about {clarity:.0} times the noise; {serves} {CLEAR_ENOUGH} {what}");
+            (if below { Algorithm::Moments } else { Algorithm::NoisyGd }, because)
+        };
+        let descent = algorithm == Algorithm::NoisyGd;
+        let on_records = descent && self.task == Task::Ranking;
+        // Whoever bounds rows means rows as ranges put them.
+        let worth = (budget.delta != Delta::PURE || clarity >= WORTH_A_SHARE) && self.feature_bound.is_none();
+        let usual = if worth { RepresentationKind::Ranks } else { RepresentationKind::Ranges };
+        let chosen = Self {
+            representation: self.representation.or(Some(usual)),
+            algorithm: Some(algorithm),
+            risk: self.risk.or(on_records.then_some(Risk::Records)),
+            loss: descent.then_some(LossKind::CappedLogistic),
+            ..self.clone()
+        };
+        Ok((chosen, Some(because)))
+    }
+
+    fn resolved_metric(
+        &self,
+        records: usize,
+        features: usize,
+        budget: Budget,
+    ) -> Result<(Self, Option<String>), LearnError> {
+        const CLEAR: f64 = 80.0;
+        const BETTER_THAN_EUCLIDEAN: f64 = 100.0;
+        let of_weights = clarity(records, features, budget)?;
+        let of_matrix = of_weights / (features as f64).sqrt();
+        let diagonal = self.domain.is_none() && of_matrix < CLEAR;
+        let domain = if diagonal { Some(DomainKind::PsdDiagonal) } else { self.domain };
+        let mut because = if diagonal {
+            "a weight for each feature, as a whole matrix would be all noise".to_owned()
+        } else {
+            "signal enough for a whole matrix".to_owned()
+        };
+        let mut feature_bound = self.feature_bound;
+        if of_weights < BETTER_THAN_EUCLIDEAN {
+            // Then at least nothing is cut off of the distance that is left.
+            feature_bound = feature_bound.or(Some((features as f64).sqrt()));
+            let needed = (records as f64 * BETTER_THAN_EUCLIDEAN / of_weights / 100.0).ceil() * 100.0;
+            let _ = write!(
+                because,
+                "; do not expect it to beat the plain Euclidean distance: that would take about {needed} records at this \
+                 budget"
+            );
+        }
+        let algorithm = Some(Algorithm::NoisyGd);
+        Ok((Self { algorithm, feature_bound, domain, ..self.clone() }, Some(because)))
+    }
+}
+
+/// How many times the first gradient is longer than its noise, about: n·μ/√d, or n·ε/d for pure ε.
+pub(crate) fn clarity(records: usize, features: usize, budget: Budget) -> Result<f64, LearnError> {
+    let (n, d) = (records as f64, features as f64);
+    if budget.delta == Delta::PURE {
+        return Ok(n * budget.epsilon.get() / d);
+    }
+    Ok(n * NoiseKind::Gaussian.ratio(budget, 1.0)? / d.sqrt())
+}
+
+/// A descent on rows of the unit ball, by its time.
+///
+/// With noise σ = Δ√T/μ in every gradient and steps η, the noise in a score after T steps is τ·nΔ/(nμ) with τ = ηT, whatever T is: how
+/// far to go is the one choice, and nμ its natural unit. T is then as large as steps that do not overshoot need. Momentum lets
+/// them be nineteen times as long, and the mean of the second half takes out what noise is left to take out.
+pub(crate) fn by_time(
+    problem: Problem,
+    records: usize,
+    budget: Budget,
+    share: Option<f64>,
+) -> Result<Plan, LearnError> {
+    const MOMENTUM: f64 = 0.9;
+    const STEPS: (f64, f64) = (100.0, 2000.0);
+    /// η of the last stable step, less a margin: L = κ²/4, and 2(1 + β)/((1 − β)L) is 152.
+    const LONGEST: f64 = 150.0;
+    let law = if budget.delta == Delta::PURE { NoiseKind::Laplace } else { NoiseKind::Gaussian };
+    let share = share.unwrap_or(REPRESENTATION_SHARE);
+    let left = if share > 0.0 && share < 1.0 { law.part(1.0 - share) } else { 1.0 };
+    let capped =
+        problem.objective() == (Objective::Pointwise { loss: PointLoss::Margin(MarginLoss::CappedLogistic) });
+    let travel = if capped { TRAVEL } else { SHORT_TRAVEL };
+    let time = travel * records as f64 * law.ratio(budget, 1.0)? * left;
+    let steps = larger(STEPS.0, smaller((time / LONGEST).ceil(), STEPS.1));
+    let size = smaller(time / steps, LONGEST);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 100 and 2000")]
+    let plan = Plan::new(Algorithm::NoisyGd, steps as u32, size, Average::SecondHalf)?;
+    plan.with_law(law).with_momentum(MOMENTUM)
+}

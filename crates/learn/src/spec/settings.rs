@@ -1,0 +1,269 @@
+//! Public choices as people make them, with defaults for what they leave out: the one way from a command line or a Python
+//! call to a problem and a plan.
+
+use super::auto;
+use super::paper_noise::Paper;
+use crate::{Algorithm, Average, LearnError, NoiseKind, Shuffle, Task};
+pub use pairdp_pairwise::LossKind;
+use pairdp_pairwise::{Domain, Labels, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm};
+use pairdp_units::directed::up_by;
+use serde::{Deserialize, Serialize};
+
+/// What a ranker minimises the mean of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Risk {
+    /// The loss of every pair of a positive and a negative record.
+    Pairs,
+    /// The loss of every record, as a classifier does. It stands in for the pairs where noise decides: at equal noise its
+    /// gradient has twice the signal.
+    Records,
+}
+
+/// A domain by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DomainKind {
+    /// Parameters of bounded norm.
+    #[default]
+    Ball,
+    /// No bound.
+    Whole,
+    /// Positive semidefinite matrices of bounded Frobenius norm.
+    PsdBall,
+    /// Weights of features: diagonal matrices without negative entries, of bounded Frobenius norm.
+    PsdDiagonal,
+    /// Positive semidefinite matrices of bounded trace.
+    PsdNuclear,
+}
+
+/// How columns become numbers to learn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepresentationKind {
+    /// By their ranges, mapped to [−1, 1].
+    Ranges,
+    /// By ranks, from a first release of where columns lie.
+    Ranks,
+}
+
+/// Whose noise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Calibration {
+    /// Proved, and as little as is needed.
+    #[default]
+    Certified,
+    /// A paper's printed formula, for comparison; the certificate has what it really gives.
+    Literal,
+}
+
+/// What ends a record of ranks, of length 1 with it.
+const RANKS_CONSTANT: f64 = 0.2;
+
+/// Public choices.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// What is learned.
+    pub task: Task,
+    /// How; by public facts unless said.
+    pub algorithm: Option<Algorithm>,
+    /// The loss; logistic, or squared for regression, unless said.
+    pub loss: Option<LossKind>,
+    /// Exponent of the q-losses.
+    pub q: f64,
+    /// What share of records is positive, as far as is publicly known; a guess will do.
+    pub positive_rate: Option<f64>,
+    /// For rankers: of what; pairs unless said or, without an algorithm, by public facts.
+    pub risk: Option<Risk>,
+    /// Whether the last weight goes with a constant; for losses of records unless said.
+    pub intercept: Option<bool>,
+    /// λ of the ridge.
+    pub ridge: f64,
+    /// The largest norm of a record's features; by their number unless said.
+    pub feature_bound: Option<f64>,
+    /// Where parameters live; in a ball unless said or, for metrics without an algorithm, by public facts.
+    pub domain: Option<DomainKind>,
+    /// B; by the task and loss unless said.
+    pub radius: Option<f64>,
+    /// Whether labels are known to everyone; the guarantee is then for the features of a record alone.
+    pub public_labels: bool,
+    /// Whether a pair of a ranker counts once or, as some papers have it, twice.
+    pub form: RankingForm,
+    /// T; by the algorithm unless said.
+    pub steps: Option<u32>,
+    /// η; by the algorithm unless said.
+    pub step_size: Option<f64>,
+    /// Which iterates are averaged; by the algorithm unless said.
+    pub average: Option<Average>,
+    /// Which noise; the quietest unless said.
+    pub mechanism: Option<NoiseKind>,
+    /// For `noisy-sgd`: keep every pair independently, so many in the mean, instead of drawing one.
+    pub expected_pairs: Option<f64>,
+    /// How public indices follow one another.
+    #[serde(rename = "order")]
+    pub shuffle: Shuffle,
+    /// Their seed; drawn afresh unless said. It is public, in the certificate, and never reaches the noise.
+    pub order_seed: Option<u64>,
+    /// How columns become numbers to learn from; by public facts unless said.
+    pub representation: Option<RepresentationKind>,
+    /// The part of the budget (of μ², or of ε for δ = 0) that goes into learning where columns lie.
+    pub representation_share: Option<f64>,
+    /// β: how much of the last step a step of a descent repeats; by public facts unless said.
+    pub momentum: Option<f64>,
+    /// The most records, if their number is secret: the guarantee is then for adding or removing one, not for replacing it.
+    pub max_records: Option<usize>,
+    /// Whose noise.
+    pub calibration: Calibration,
+    /// Whose formula, where more than one paper has one.
+    pub paper: Option<Paper>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            task: Task::Ranking,
+            algorithm: None,
+            loss: None,
+            q: 1.5,
+            positive_rate: None,
+            risk: None,
+            intercept: None,
+            ridge: 0.0,
+            feature_bound: None,
+            domain: None,
+            radius: None,
+            public_labels: false,
+            form: RankingForm::Indicator,
+            steps: None,
+            step_size: None,
+            average: None,
+            mechanism: None,
+            expected_pairs: None,
+            shuffle: Shuffle::Reshuffled,
+            order_seed: None,
+            representation: None,
+            representation_share: None,
+            momentum: None,
+            max_records: None,
+            calibration: Calibration::Certified,
+            paper: None,
+        }
+    }
+}
+
+impl Settings {
+    /// The problem that these choices name, for records of so many features.
+    ///
+    /// # Errors
+    /// [`LearnError`] naming the choice that does not fit.
+    pub fn problem(&self, features: usize) -> Result<Problem, LearnError> {
+        let loss = self.loss.unwrap_or(match self.task {
+            Task::Regression => LossKind::Squared,
+            _ => LossKind::Logistic,
+        });
+        let refuse = || LearnError::TaskLoss { task: self.task.name(), loss: loss.name() };
+        let margin = || loss.of_margins(self.q).ok_or_else(refuse);
+        let objective = match self.task {
+            Task::Ranking if self.risk == Some(Risk::Records) => {
+                Objective::Pointwise { loss: PointLoss::Margin(margin()?) }
+            }
+            Task::Ranking => Objective::Ranking { form: self.form, loss: margin()? },
+            Task::Classification => Objective::Pointwise { loss: PointLoss::Margin(margin()?) },
+            Task::Metric => Objective::Metric {
+                loss: match loss {
+                    LossKind::Logistic => MetricLoss::Logistic,
+                    LossKind::Hinge => MetricLoss::Hinge,
+                    _ => return Err(refuse()),
+                },
+            },
+            Task::Regression => {
+                let q = match loss {
+                    LossKind::Squared => 2.0,
+                    LossKind::QNorm => self.q,
+                    _ => return Err(refuse()),
+                };
+                // Targets are mapped to [−1, 1] as features are.
+                Objective::Pointwise { loss: PointLoss::Residual { q, target_bound: 1.0 } }
+            }
+        };
+        if self.intercept == Some(true) && !matches!(objective, Objective::Pointwise { .. }) {
+            return Err(LearnError::NoIntercept);
+        }
+        let radius = self.radius.unwrap_or(match (self.task, loss) {
+            (Task::Metric, _) => 10.0,
+            // Noise that does not grow with the radius; the intercept starts far out where positives are rare.
+            (_, LossKind::CappedLogistic) => 100.0,
+            _ if loss.is_lipschitz() => 20.0,
+            _ if self.algorithm == Some(Algorithm::Moments) => 20.0,
+            // The noise of losses that grow steeper with the score grows with the radius.
+            _ => 3.0,
+        });
+        let domain = match self.domain.unwrap_or_default() {
+            DomainKind::Ball => Domain::Ball { radius },
+            DomainKind::Whole => Domain::Whole,
+            DomainKind::PsdBall => Domain::PsdBall { radius },
+            DomainKind::PsdDiagonal => Domain::PsdDiagonal { radius },
+            DomainKind::PsdNuclear => Domain::PsdNuclear { radius },
+        };
+        let labels = match (self.public_labels, self.task, self.max_records) {
+            (false, ..) => Labels::Private,
+            (true, _, Some(_)) => return Err(LearnError::PublicLabelsOfSecretSize),
+            (true, Task::Metric, None) => Labels::Public,
+            (true, task, None) => return Err(LearnError::LabelsMakeNoDifference(task.name())),
+        };
+        let (bound, constant) = (self.row_bound(features), self.constant(features));
+        let bound = if self.constant_in_records() { up_by(bound.hypot(constant), 4.0) } else { bound };
+        let neighbours = match self.max_records {
+            Some(most) => Neighbours::AddRemoveOne { most },
+            None => Neighbours::ReplaceOne,
+        };
+        let problem = Problem::new(objective, domain, bound)?.with_ridge(self.ridge)?;
+        Ok(problem.with_labels(labels).with_neighbours(neighbours))
+    }
+
+    /// The largest norm of a record's features.
+    pub(crate) fn row_bound(&self, features: usize) -> f64 {
+        self.feature_bound.unwrap_or(match (self.by_ranks(), self.constant_in_records()) {
+            // With the constant, records of length 1.
+            (true, true) => (1.0 - RANKS_CONSTANT * RANKS_CONSTANT).sqrt(),
+            (true, false) => 1.0,
+            (false, _) => auto::feature_bound(self.task, features),
+        })
+    }
+
+    /// Whether columns become ranks.
+    pub(crate) fn by_ranks(&self) -> bool {
+        self.representation == Some(RepresentationKind::Ranks)
+    }
+
+    /// What ends every record; 0 for nothing.
+    pub(crate) fn constant(&self, features: usize) -> f64 {
+        match (self.has_intercept(), self.constant_in_records()) {
+            (true, true) if self.by_ranks() => RANKS_CONSTANT,
+            // Half of the bound: large enough to be learned quickly, small enough to cost an eighth more noise.
+            (true, true) => 0.5 * self.row_bound(features),
+            (true, false) => 1.0,
+            (false, _) => 0.0,
+        }
+    }
+
+    fn has_intercept(&self) -> bool {
+        self.intercept.unwrap_or(match self.task {
+            Task::Ranking => self.risk == Some(Risk::Records),
+            Task::Classification | Task::Regression => true,
+            Task::Metric => false,
+        })
+    }
+
+    /// Whether gradients need the constant in the records. Moments do not: there the intercept is solved for.
+    fn constant_in_records(&self) -> bool {
+        self.has_intercept() && self.algorithm != Some(Algorithm::Moments)
+    }
+
+    /// Columns of the records for so many features.
+    pub fn columns(&self, features: usize) -> usize {
+        features + usize::from(self.constant_in_records())
+    }
+}

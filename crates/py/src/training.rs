@@ -1,0 +1,80 @@
+//! Training on arrays.
+
+use crate::gateway::{EnterCore as _, Refused};
+use crate::ledger::{Payment, payer};
+use crate::model::Model;
+use crate::settings::read_settings;
+use crate::tables::{Rows, described};
+use numpy::PyReadonlyArray1;
+use pairdp_data::{Encoding, Table};
+use pairdp_learn::baseline::{self, Baseline};
+use pairdp_learn::{Checkpointer, Training, certified_event};
+use pairdp_units::Budget;
+use pyo3::prelude::*;
+
+/// Trains a private model. `settings` is a JSON object of public choices, `encoding` and `label` are as in a model file;
+/// `targets` are ±1, class numbers, or numbers within ±1. `booking` says which ledger pays.
+#[pyfunction]
+#[pyo3(signature = (rows, targets, encoding, label, settings, epsilon, delta, booking=None))]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+#[expect(clippy::too_many_arguments, reason = "a call from Python, by name")]
+pub(crate) fn fit(
+    py: Python<'_>,
+    rows: Rows<'_>,
+    targets: PyReadonlyArray1<'_, f64>,
+    encoding: &str,
+    label: Option<&str>,
+    settings: &str,
+    epsilon: f64,
+    delta: f64,
+    booking: Option<Payment>,
+) -> PyResult<Model> {
+    let budget = Budget::new(epsilon, delta).map_err(Refused::from)?;
+    let mut payer = booking.map(|payment| payer(&payment)).transpose().map_err(Refused::from)?;
+    let (encoding, label) = described(encoding, label)?;
+    let training = Training { settings: read_settings(settings)?, encoding, label, budget };
+    let secret = training.settings.max_records.is_some();
+    // The table is looked at here, before Python's lock is released.
+    let run = training.open(&mut payer, &mut Checkpointer::none(), || -> Result<_, Refused> {
+        Ok(labelled(&training.encoding, &rows, &targets, secret)?.into())
+    })?;
+    py.enter_core_for_long(move |stop| {
+        let model = run.train(&mut Checkpointer::none().stopped_by(stop))?;
+        if let Some(booking) = payer {
+            booking.settle(&certified_event(&model.certificate)?)?;
+        }
+        Ok(Model { text: model.to_json()?, predictor: model.predictor })
+    })
+}
+
+/// Descends over all pairs without privacy.
+#[pyfunction]
+#[pyo3(signature = (rows, targets, encoding, label, settings))]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn fit_baseline(
+    py: Python<'_>,
+    rows: Rows<'_>,
+    targets: PyReadonlyArray1<'_, f64>,
+    encoding: &str,
+    label: Option<&str>,
+    settings: &str,
+) -> PyResult<Model> {
+    let settings = read_settings(settings)?;
+    let (encoding, label) = described(encoding, label)?;
+    let table = labelled(&encoding, &rows, &targets, false)?;
+    py.enter_core_for_long(move |_| {
+        let model = baseline::fit(Baseline::Gd, &settings, table, encoding, label)?;
+        Ok(Model { text: model.to_json()?, predictor: model.predictor })
+    })
+}
+
+/// An encoded table with its targets.
+fn labelled(
+    encoding: &Encoding,
+    rows: &Rows<'_>,
+    targets: &PyReadonlyArray1<'_, f64>,
+    secret: bool,
+) -> Result<Table, Refused> {
+    let targets = targets.as_slice().map_err(|_| Refused::value("targets must be contiguous"))?.to_vec();
+    Ok(Table { targets, ..rows.encode(encoding, secret)? })
+}

@@ -1,0 +1,146 @@
+"""The estimators' common parameters: of all, of private ones, of linear scores, and of those without privacy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._fitting import Fitting, Trainer
+from ._guarantee import Guarantee
+from ._parameters import Bounds, estimator, parameter, ranges_of, required
+
+
+@estimator
+class Estimator(Fitting):
+    """What is said to every estimator, private or not."""
+
+    bounds: Bounds | None = required(
+        kind="pair of floats or of arrays",
+        text="Public lower and upper bounds of the features, ``(low, high)``, or a list of such a pair for each of them. Values beyond them are cut off. Take them from "
+        "public knowledge; bounds computed from the data would leak it.",
+    )
+    schema: Any = parameter(
+        default=None,
+        kind="path-like, dict or Schema",
+        text="What is publicly known about the columns of a data frame and the label, in place of ``bounds`` and the labels' values: "
+        "ranges, categories, and what empty cells count as. Columns are found by name, and others are not looked at.",
+    )
+    loss: str | None = parameter(
+        default=None,
+        text="The loss of a pair of records, or of a record; by default logistic, and squared for regression.",
+    )
+    ridge: float = parameter(
+        default=0.0, text="Half this times the squared norm of the parameters is added to the risk."
+    )
+    feature_bound: float | None = parameter(
+        default=None,
+        text="Features are mapped to [-1, 1] by the bounds, and rows longer than this are scaled down to it. By default chosen "
+        "from the number of features.",
+    )
+    domain: str | None = parameter(
+        default=None,
+        text="Where the parameters live; the domains of matrices are for metrics. By default a ball, or for metrics chosen from "
+        "public facts.",
+    )
+    radius: float | None = parameter(
+        default=None,
+        text="The parameters stay within this norm; by default chosen from the task and the loss.",
+    )
+    steps: int | None = parameter(default=None, text="Steps to take; by default chosen from public facts.")
+    step_size: float | None = parameter(default=None, text="How long a step is; by default chosen from public facts.")
+    average: str | None = parameter(
+        default=None, text="Which iterates become the model; by default chosen by the algorithm."
+    )
+
+
+@estimator
+class Linear:
+    """What is said to estimators whose scores are linear."""
+
+    q: float = parameter(default=1.5, text="Exponent of the q-hinge and q-norm losses, between 1 and 2.")
+    intercept: bool | None = parameter(
+        default=None,
+        text="Whether a constant is learned that is added to every score. By default it is where the loss is of single records; "
+        "pairs do not see one.",
+    )
+    representation: str | None = parameter(
+        default=None,
+        text="How columns become numbers to learn from: by the bounds, or by ranks, from where columns lie, which private "
+        "estimators learn by a first release. By default ranks where the algorithm, or without privacy the feature bound, is left "
+        "open, else by the bounds.",
+    )
+
+
+@estimator
+class PrivateEstimator(Guarantee, Estimator):
+    """What is said to every private estimator."""
+
+    epsilon: float | None = required(
+        kind="float",
+        text="The privacy budget of one call of ``fit``. It has no usable default: how much privacy to give up is a decision.",
+    )
+    delta: float | None = required(
+        kind="float", text="The other part of the budget: well below 1 / number of records, or 0 for pure epsilon."
+    )
+    algorithm: str = parameter(
+        default="auto",
+        text='How: noise in gradients, on results, or on moments. ``"auto"`` chooses from public facts: the number of records and '
+        "features, and the budget.",
+    )
+    mechanism: str = parameter(default="auto", text='The noise; ``"auto"`` takes the quietest.')
+    momentum: float | None = parameter(
+        default=None,
+        text="How much of the last step a step repeats, from 0 to below 1; by default 0.9 where columns are ranks, else 0.",
+    )
+    expected_pairs: float | None = parameter(
+        default=None,
+        text='For ``"noisy-sgd"``: keep every pair secretly and independently, so many a step in the mean. By default one secret '
+        "uniform pair a step.",
+    )
+    order: str = parameter(
+        default="reshuffled",
+        text="How the public indices of algorithms that go from record to record follow one another.",
+    )
+    order_seed: int | None = parameter(
+        default=None,
+        text="The public seed of the order, which the certificate names and which never reaches the noise; by default drawn afresh.",
+    )
+    max_records: int | None = parameter(
+        default=None,
+        text="The number of records is secret, and at most this: the guarantee is for adding or removing a record instead of "
+        'replacing it, and records beyond do not count. For ``"noisy-gd"`` and ``"moments"``.',
+    )
+    calibration: str = parameter(
+        default="certified",
+        text="Proved noise, or a paper's printed formula, with what it really gives in the certificate.",
+    )
+    paper: str | None = parameter(default=None, text="The paper whose formula is taken, where more than one has one.")
+
+
+@estimator
+class PrivateLinear(PrivateEstimator):
+    """What is said to private estimators whose scores are linear."""
+
+    representation_share: float | None = parameter(
+        default=None, text="The share of the budget for where columns lie; by default 0.3."
+    )
+
+
+@estimator
+class BaselineEstimator(Estimator):
+    """Descends over all pairs, or records, without noise."""
+
+    _certified = False
+
+    def _trainer(self) -> Trainer:
+        return _core.fit_baseline
+
+    def _ranges(self, rows: NDArray[np.float64]) -> list[list[float]]:
+        if self.bounds is not None:
+            return ranges_of(self.bounds, rows.shape[1])
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        # A constant column needs a range, too.
+        return ranges_of((low, np.where(high > low, high, low + np.maximum(1.0, np.abs(low)))), rows.shape[1])

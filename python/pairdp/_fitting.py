@@ -1,0 +1,127 @@
+"""From a table to a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
+
+from . import _core
+from ._cells import check_rows, labels_of, readable, rows_of
+from ._parameters import settings_of, settings_text
+from ._persistence import Persistence, default_names
+from ._prediction import Rows
+from .schema import Schema
+
+# Rows, targets, encoding, label and settings to a model.
+Trainer = Callable[[Rows, NDArray[np.float64], str, str, str], _core.Model]
+
+# The name of the label's column in model files, which arrays do not have.
+LABEL_COLUMN = "y"
+
+
+class Fitting(Persistence):
+    """Checks a table by its form, describes it by public facts, and hands both to the core."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, **unsupported: Any) -> Self:
+        """Train. A private estimator spends its budget on every call.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        **unsupported
+            ``sample_weight`` is refused with the reason; nothing else is known.
+
+        Returns
+        -------
+        self
+        """
+        refuse_unsupported(unsupported)
+        return self._fit(X, y, self._trainer())
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, train: Trainer) -> Self:
+        secret = self._secret_size()
+        settings = settings_text(self._task, settings_of(self))
+        schema = self._read_schema()
+        if schema is not None:
+            columns = schema.rows(X, secret=secret)
+            check_rows(len(columns[0]), least=0 if secret else 2)
+            targets = schema.targets(y, len(columns[0]), secret=secret)
+            self._restore(**self._parameters_from(schema.label))
+            self._note_columns(schema.names)
+            self._accept(train(columns, targets, *schema.described(), settings))
+            return self
+        table = readable(X)
+        # Where the number of records is secret, no number of them is an error.
+        rows = rows_of(table, least=0 if secret else 2, secret=secret)
+        labels = labels_of(y, len(rows), secret=secret)
+        self._check_columns(table, rows, reset=True)
+        targets = np.ascontiguousarray(self._targets(labels), dtype=np.float64)
+        self._accept(train(rows, targets, *self._described(rows), settings))
+        return self
+
+    def _read_schema(self) -> Schema | None:
+        """Return the schema, if there is one, and refuse public facts that are said beside it."""
+        if self.schema is None:
+            return None
+        for name in ("bounds", "classes", "positive_label", "target_bounds"):
+            default = self.__dataclass_fields__[name].default if name in self.__dataclass_fields__ else None
+            if getattr(self, name, default) is not default:
+                raise ValueError(f"{name} and schema say the same thing twice: leave {name} out")
+        schema = Schema(self.schema)
+        schema.check_task(self._task)
+        return schema
+
+    def _described(self, rows: NDArray[np.float64]) -> tuple[str, str]:
+        """Return columns and label as model files have them: public, and with the names that a frame has."""
+        ranges = self._ranges(rows)
+        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
+        if len(set(names)) != len(ranges):
+            names = default_names(len(ranges))
+        columns = [{"name": name, "range": pair} for name, pair in zip(names, ranges, strict=True)]
+        label = LABEL_COLUMN
+        while label in names:
+            label = f"_{label}"
+        return json.dumps({"columns": columns}), json.dumps({"column": label} | self._label())
+
+    def _secret_size(self) -> bool:
+        """Whether the number of records is."""
+        return getattr(self, "max_records", None) is not None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def _trainer(self) -> Trainer:
+        """Check what is said publicly, and return what trains."""
+        raise NotImplementedError
+
+    def _ranges(self, rows: NDArray[np.float64]) -> list[list[float]]:
+        """Return the public range of every column."""
+        raise NotImplementedError
+
+    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        """Return labels as the core takes them."""
+        raise NotImplementedError
+
+    def _label(self) -> dict[str, Any]:
+        """Return the public values of the label as model files have them."""
+        raise NotImplementedError
+
+
+def refuse_unsupported(arguments: Mapping[str, Any]) -> None:
+    """Refuse what ``fit`` cannot take into account."""
+    if arguments.get("sample_weight") is not None:
+        raise ValueError(
+            "sample_weight is not supported: the noise is scaled to what one record of weight 1 can change, and a "
+            "heavier record would be protected less than the certificate says"
+        )
+    others = sorted(set(arguments) - {"sample_weight"})
+    if others:
+        raise TypeError(f"fit() has no parameter {others[0]!r}")

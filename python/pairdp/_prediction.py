@@ -1,0 +1,112 @@
+"""What a fitted estimator knows, and how it reads rows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _core
+from ._cells import check_rows, readable, rows_of
+from ._columns import Cells, columns_of
+
+Rows = NDArray[np.float64] | list[Cells]
+
+
+class Prediction(BaseEstimator):
+    """Holds a model, read once, and applies it."""
+
+    _model: _core.Model
+    # The columns as the model file has them, if they are found by name in a frame.
+    _columns: list[dict[str, Any]] | None
+    # The label's public values, as the model file has them.
+    _label_facts: dict[str, Any] | None
+    schema: Any
+
+    @property
+    def model_(self) -> str:
+        """The model file's text, as the ``pairdp`` command reads it."""
+        return self._model.text
+
+    def encode(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return rows as the model sees them: what its scores are linear in.
+
+        Categories have a column each. Features are cut off at the bounds and mapped to [-1, 1], and rows longer than the feature bound are scaled down to
+        it. So a score is ``encode(X) @ coef_ + intercept_``, and not a linear function of ``X`` where a row is cut off or
+        scaled down.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_columns)
+        """
+        rows = self._rows(X)
+        return self._model.encode(rows)
+
+    def shapes(self) -> list[dict[str, Any]]:
+        """Return what each column adds to a score, largest first.
+
+        A score is the sum of what its columns add, and ``intercept_`` where there is one; rows that are longer than the feature
+        bound are scaled down to it, all their parts alike. It follows from the model file and costs no budget.
+
+        Returns
+        -------
+        list of dict
+            ``column``; ``cells``: places of a column of numbers in its own unit, or categories; ``adds``: what each of them adds;
+            ``noise``: the standard deviation of the noise in that, or None where it is not known; ``quantiles``: the numbers below
+            which 5, 25, 50, 75 and 95 % of the records lie, as released, or None.
+        """
+        check_is_fitted(self, "model_")
+        text = self._model.shapes()
+        if text is None:
+            raise AttributeError("a metric has distances and no scores, so its columns add nothing to one")
+        shapes = []
+        for shape in json.loads(text):
+            ((_, parts),) = shape.pop("parts").items()
+            cells, adds = zip(*parts, strict=True)
+            shapes.append({**shape, "cells": list(cells), "adds": list(adds)})
+        return sorted(shapes, key=lambda shape: min(shape["adds"]) - max(shape["adds"]))
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        rows = self._rows(X)
+        return self._model.scores(rows)
+
+    def _rows(self, X: ArrayLike) -> Rows:
+        check_is_fitted(self, "model_")
+        if self._columns is not None:
+            columns = columns_of(X, self._columns)
+            check_rows(len(columns[0]), least=1)
+            return columns
+        table = readable(X)
+        rows = rows_of(table, least=1)
+        self._check_columns(table, rows, reset=False)
+        return rows
+
+    def _check_columns(self, table: Any, rows: NDArray[np.float64], *, reset: bool) -> None:
+        """Note the number and names of columns, or compare them with those of ``fit``: all that scikit-learn looks at."""
+        validate_data(self, table if hasattr(table, "shape") else rows, reset=reset, skip_check_array=True)
+
+    def _accept(self, model: _core.Model) -> None:
+        """Take over a model that was trained or read."""
+        document = json.loads(model.text)
+        self._model = model
+        predictor = document["predictor"]
+        columns = predictor["encoding"]["columns"]
+        plain = all(set(column) == {"name", "range"} for column in columns)
+        self._columns = None if plain and self.schema is None else columns
+        self._label_facts = predictor.get("label")
+        self.coef_ = np.array(predictor["parameters"], dtype=np.float64)
+        self.intercept_ = 0.0
+        if "constant" in predictor:
+            self.intercept_ = float(self.coef_[-1] * predictor["constant"])
+            self.coef_ = self.coef_[:-1]
+        if "certificate" in document:
+            self.certificate_ = document["certificate"]
+            self.plan_ = document["training"]
