@@ -18,6 +18,12 @@ distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 HERE = Path(__file__).parent
 
 
+@pytest.fixture(autouse=True)
+def trusted(monkeypatch):
+    """Say that whoever reaches this machine's loopback may see the records, which are none."""
+    monkeypatch.setenv("PAIRDP_DASK_PLAIN_TCP", "trusted")
+
+
 @pytest.fixture
 def parts(tmp_path):
     return write_parts(tmp_path)
@@ -81,6 +87,35 @@ def test_a_client_serves_as_well_and_stays_open(address, parts):
         with connect(client, parts, Sums()) as engine:
             assert train(engine.ask, steps=3) == expected(parts, steps=3)
         assert client.submit(int, "7", pure=False).result() == 7
+
+
+def test_issue_22_12_a_cluster_without_tls_is_used_only_where_that_is_said_to_be_safe(address, parts, monkeypatch):
+    for said in (None, "", "yes"):
+        if said is None:
+            monkeypatch.delenv("PAIRDP_DASK_PLAIN_TCP")
+        else:
+            monkeypatch.setenv("PAIRDP_DASK_PLAIN_TCP", said)
+        with pytest.raises(PermissionError, match="runs the code of anyone .* names no certificate here$"):
+            connect(address, parts, Sums())
+        with distributed.Client(address.replace("dask://", "tcp://"), set_as_default=False) as client:
+            with pytest.raises(PermissionError, match="this cluster does not ask for one$"):
+                connect(client, parts, Sums())
+            assert client.submit(int, "7", pure=False).result() == 7
+
+
+def test_issue_22_12_a_cluster_with_tls_needs_no_word(parts, monkeypatch, tmp_path):
+    pytest.importorskip("cryptography", reason="certificates for a test are made by cryptography")
+    monkeypatch.delenv("PAIRDP_DASK_PLAIN_TCP")
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
+    security = distributed.Security.temporary()
+    options = {"protocol": "tls://", "security": security, "local_directory": str(tmp_path)}
+    options |= {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster, security=security, set_as_default=False) as client,
+        connect(client, parts, Sums()) as engine,
+    ):
+        assert train(engine.ask, steps=3) == expected(parts, steps=3)
 
 
 def test_above_the_fan_in_workers_merge(address, parts, monkeypatch):

@@ -3,6 +3,7 @@
 mod engines;
 mod lint;
 mod peers;
+mod storm;
 mod test;
 
 use anyhow::{Context, Result, bail};
@@ -54,6 +55,12 @@ const TASKS: &[Task] = &[
         takes: "[TARGET] [--minutes M]",
         about: "damaged inputs for a parser; without TARGET, the list",
         run: |rest| program("pairdp-fuzz", rest),
+    },
+    Task {
+        name: "storm",
+        takes: "[--minutes M]",
+        about: "kills, crowds, full disks and damaged files: is anything lost?",
+        run: storm::run,
     },
     Task {
         name: "reproduce",

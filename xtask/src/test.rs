@@ -16,6 +16,7 @@ const STAGES: &[Stage] = &[
     ("packages", packages),
     ("Rust tests", rust_tests),
     ("Rust doc-tests", doc_tests),
+    ("a small storm", storm),
     ("Python wheel", python_wheel),
     ("Python tests", python_tests),
 ];
@@ -81,6 +82,10 @@ fn rust_tests() -> Result<()> {
 
 fn doc_tests() -> Result<()> {
     execute(cargo().args(["test", "--workspace", "--doc"]))
+}
+
+fn storm() -> Result<()> {
+    crate::storm::small()
 }
 
 /// Builds the package as a user would, with pip, into an environment of its own under `target/`.

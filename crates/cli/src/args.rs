@@ -4,7 +4,7 @@ mod budget;
 mod evidence;
 mod tuning;
 
-pub(crate) use budget::{Budget, BudgetCommand, LedgerFile, Spending};
+pub(crate) use budget::{Budget, BudgetCommand, LedgerFile, Recover, Spending};
 pub(crate) use evidence::{Audit, Influence, Stability};
 pub(crate) use tuning::Tuning;
 
@@ -293,6 +293,9 @@ pub(crate) struct Report {
     /// Nobody in the test table needs protection; for a table without a schema
     #[arg(long, requires = "test")]
     pub(crate) public: bool,
+    /// Give up if verifying the model would take longer than about this
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub(crate) patience: f64,
 }
 
 #[derive(Args)]

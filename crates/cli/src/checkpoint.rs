@@ -52,10 +52,10 @@ impl File {
         }
     }
 
-    /// Forgets the checkpoint of a run that is done. One that cannot be removed does no harm: its mechanism has made all its
-    /// releases, and a run that went on from it would write the same model's certificate.
-    pub(crate) fn remove(&self) {
+    /// Forgets the checkpoint, and says whether it is gone.
+    pub(crate) fn remove(&self) -> bool {
         let _ = std::fs::remove_file(self.kept.place());
+        !self.kept.place().exists()
     }
 }
 

@@ -1,13 +1,11 @@
 //! Reading whole files.
 
 use crate::failure::Failure;
-use pairdp_data::DataError;
+use pairdp_data::{DataError, read_whole};
 use pairdp_learn::{BaselineModel, Predictor, PrivateModel};
 use pairdp_units::Hint;
 use pairdp_verify::ModelDocument;
 use serde::Deserialize;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// No model is longer: the matrix of a metric of ten thousand features has fewer digits.
@@ -73,13 +71,8 @@ fn unreadable(path: &Path, text: &str, error: &impl Hint) -> Failure {
 /// The text of a file that says it is a model.
 fn read_document(path: &Path) -> Result<String, Failure> {
     let unread = |source| Failure::from(DataError::Io { path: path.to_owned(), source });
-    let mut file = File::open(path).map_err(unread)?;
     // A device may never end: what does not begin like a document is not read on.
-    let mut bytes = Vec::new();
-    (&mut file).take(1).read_to_end(&mut bytes).map_err(unread)?;
-    if bytes == b"{" {
-        file.take(LONGEST).read_to_end(&mut bytes).map_err(unread)?;
-    }
+    let bytes = read_whole(path, LONGEST, |first| first == b'{').map_err(unread)?;
     let text = String::from_utf8(bytes).unwrap_or_default();
     let format = serde_json::from_str::<Document>(&text).map(|document| document.format).unwrap_or_default();
     if format.starts_with("pairdp-model/") || format.starts_with("pairdp-baseline/") {

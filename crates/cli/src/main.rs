@@ -5,6 +5,8 @@
 mod args;
 mod checkpoint;
 mod commands;
+mod delivery;
+mod dump;
 mod engine;
 mod failure;
 mod files;
@@ -23,6 +25,7 @@ use printer::Printer;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    dump::refuse();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() && std::env::args().any(|argument| argument == "--json") => {

@@ -4,8 +4,9 @@
 //! inputs, holds nothing that could not be had again, and can be written to. So a run that has paid for a model has somewhere
 //! to put it, and no slip of the keyboard costs anybody a table, a ledger, a schema or a model.
 
-mod draft;
+pub(crate) mod draft;
 mod found;
+pub(crate) mod paid;
 
 use crate::args::Spending;
 use crate::failure::Failure;
@@ -114,7 +115,7 @@ impl Role {
 const LEDGER_ENDINGS: [&str; 4] = [".key", "-journal", "-wal", "-shm"];
 
 /// The files that a command reads, and others that it writes.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(crate) struct Taken(Vec<(PathBuf, Role)>);
 
 impl Taken {

@@ -25,11 +25,18 @@ pub(crate) fn render(
     path: &Path,
     model: &PrivateModel,
     quality: Option<&Quality>,
+    patience: f64,
 ) -> Result<String, Failure> {
     let certificate = &model.certificate;
     let document = model.to_json().map_err(|error| Failure::about(path, &error))?;
     let document = ModelDocument::from_json(&document).map_err(|error| Failure::about(path, &error))?;
-    let verdict = verify_with(&document, Patience::LONG);
+    let verdict = verify_with(&document, Patience::of_seconds(patience));
+    if verdict.is_unfinished() {
+        return Err(Failure::refused(
+            format!("{}: verifying this model takes longer than {patience} s", path.display()),
+            "say how long you would wait with --patience",
+        ));
+    }
     let name = path.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy());
     let title = format!("Privacy report of {name}");
     let mut body = format!(
@@ -58,8 +65,11 @@ pub(crate) fn render(
     if let Some(quality) = quality {
         body += &quality.section();
     }
-    body += &noise::section(model, quality)?;
-    body += &shapes::section(model).unwrap_or_default();
+    if verdict.holds() {
+        // Nothing is computed from numbers that contradict each other.
+        body += &noise::section(model, quality)?;
+        body += &shapes::section(model).unwrap_or_default();
+    }
     body += &section("What was trained", &trained(model));
     body += &section("Columns", &columns(model));
     body += &section("Certificate", &facts(certificate, verdict)?);

@@ -2,6 +2,7 @@
 
 use crate::args::{LedgerFile, Spending};
 use crate::failure::Failure;
+use crate::output::draft;
 use pairdp_data::{Encoding, Label};
 use pairdp_ledger::{Booking, Key, Ledger, LedgerError, SchemaDigest};
 
@@ -26,6 +27,7 @@ pub(crate) fn schema_digest(encoding: &Encoding, label: &Label) -> Result<Schema
 /// Opens the ledger that was named, or makes it and its key.
 pub(crate) fn open_or_create(file: &LedgerFile) -> Result<Ledger, Failure> {
     if !file.ledger.exists() {
+        draft::sweep(&file.ledger);
         if let Some(folder) =
             file.ledger.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
         {

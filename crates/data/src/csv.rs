@@ -10,6 +10,7 @@ use crate::number::scan;
 use crate::source::Source;
 use crate::{DataError, Table};
 use memchr::{memchr, memchr2, memrchr};
+use std::collections::HashMap;
 use std::io::Read as _;
 
 /// How much of a file is read to find its header, and the most a header may be.
@@ -77,25 +78,39 @@ impl Header {
     /// What is done with each column.
     fn cells(&self, source: &Source, rules: &CellEncoder<'_>) -> Result<Vec<Cell>, DataError> {
         let mut cells = vec![Cell::Skip; self.names.len()];
+        let places = self.places();
         for (at, (rule, column)) in rules.features.iter().zip(rules.encoding.columns()).enumerate() {
-            cells[self.position(source, &column.name)?] = match rule.as_number() {
+            cells[places.of(source, &column.name)?] = match rule.as_number() {
                 Some(scale) => Cell::Number { scale, entry: rule.at, rule: at },
                 None => Cell::Category { rule: at },
             };
         }
         if let Some(label) = &rules.label {
-            cells[self.position(source, &label.label.column)?] = Cell::Label;
+            cells[places.of(source, &label.label.column)?] = Cell::Label;
         }
         Ok(cells)
     }
 
-    fn position(&self, source: &Source, name: &str) -> Result<usize, DataError> {
+    fn places(&self) -> Places<'_> {
+        let mut places = HashMap::with_capacity(self.names.len());
+        for (at, name) in self.names.iter().enumerate() {
+            let place = if places.contains_key(name.as_str()) { None } else { Some(at) };
+            places.insert(name.as_str(), place);
+        }
+        Places(places)
+    }
+}
+
+/// Where columns are, by name; nowhere in particular if there are two of a name. A table may have a hundred thousand.
+struct Places<'a>(HashMap<&'a str, Option<usize>>);
+
+impl Places<'_> {
+    fn of(&self, source: &Source, name: &str) -> Result<usize, DataError> {
         let (path, column) = (source.path.clone(), name.to_owned());
-        let mut found = self.names.iter().enumerate().filter(|(_, cell)| *cell == name).map(|(at, _)| at);
-        match (found.next(), found.next()) {
-            (Some(at), None) => Ok(at),
-            (Some(_), Some(_)) => Err(DataError::DuplicateColumn { path, column }),
-            (None, _) => Err(DataError::MissingColumn { path, column }),
+        match self.0.get(name) {
+            Some(Some(at)) => Ok(*at),
+            Some(None) => Err(DataError::DuplicateColumn { path, column }),
+            None => Err(DataError::MissingColumn { path, column }),
         }
     }
 }

@@ -121,6 +121,12 @@ pub enum DataError {
         /// Which file.
         path: PathBuf,
     },
+    /// Something among the parts of a table that is not one.
+    #[error("{}: this is among the parts of a table, and is not a table", path.display())]
+    NoPart {
+        /// Which file, link or folder.
+        path: PathBuf,
+    },
     /// A file without a header, where one is needed.
     #[error("{}: a LIBSVM file has no header", path.display())]
     NoHeader {
@@ -237,6 +243,9 @@ impl DataError {
             }
             Self::Malformed { .. } => "quotes open and close around whole cells; text is UTF-8",
             Self::Damaged { .. } => "write the file again",
+            Self::NoPart { .. } => {
+                "move it away, or name the parts by a pattern such as 'parts/*.csv'; what begins with a dot or _ is not looked at"
+            }
             Self::TooLarge { .. } => "list fewer columns and categories in the schema, or split the table",
             Self::Schema { .. } => to.either(
                 "see `pairdp train --help` for an example of a schema",

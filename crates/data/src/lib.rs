@@ -31,4 +31,5 @@ pub use error::{CellProblem, DataError};
 pub use folder::table_files;
 pub use label::{Label, LabelKind};
 pub use schema::{Column, Kind, Missing, Schema, template};
+pub use source::read_whole;
 pub use table::{LabelUse, Table};

@@ -1,10 +1,10 @@
 //! What is publicly known about a table.
 
+use crate::source::read_whole;
 use crate::{DataError, Label};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::io::Read as _;
 use std::path::Path;
 
 /// A device may never end; a schema of a million columns is shorter.
@@ -128,17 +128,12 @@ impl Schema {
     /// # Errors
     /// [`DataError`] when the file cannot be read or is not a valid schema.
     pub fn read(path: &Path) -> Result<Self, DataError> {
-        let mut text = String::new();
-        let file = std::fs::File::open(path).map_err(|source| DataError::io(path, source))?;
-        let read = file.take(LONGEST + 1).read_to_string(&mut text);
+        let bytes = read_whole(path, LONGEST, |_| true).map_err(|source| DataError::io(path, source))?;
         let schema = |what: &str| DataError::Schema { path: path.to_owned(), what: what.to_owned() };
-        match read {
-            Ok(length) if length as u64 > LONGEST => return Err(schema("longer than any schema")),
-            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-                return Err(schema("not UTF-8 text"));
-            }
-            read => read.map_err(|source| DataError::io(path, source))?,
-        };
+        let text = String::from_utf8(bytes).map_err(|_| schema("not UTF-8 text"))?;
+        if text.len() as u64 > LONGEST {
+            return Err(schema("longer than any schema"));
+        }
         Self::parse(&text).map_err(|what| DataError::Schema { path: path.to_owned(), what })
     }
 

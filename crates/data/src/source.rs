@@ -7,9 +7,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-/// A packed file may be this many times its size when unpacked, and so many bytes in any case. Tables of text shrink
-/// by 3 to 30 times; what shrinks by more is made to fill memory.
+/// What was unpacked may be this many times what was read for it, and so many bytes in any case. Tables of text shrink
+/// by 3 to 30 times; what shrinks by more is made to fill memory, and is noticed before it has.
 const UNPACKED_TIMES: u64 = 50;
 const UNPACKED_ANYWAY: u64 = 1 << 24;
 
@@ -31,11 +32,10 @@ impl Source {
     pub(crate) fn counted(path: &Path, packed: bool, counter: Arc<AtomicU64>) -> Result<Self, DataError> {
         let file = open_file(path)?;
         let length = file.metadata().map_err(|source| DataError::io(path, source))?.len();
-        let file = Counted { file, counter };
+        let file = Counted { file, counter, read: 0 };
         let path = path.to_owned();
         if packed {
-            let limit = length.saturating_mul(UNPACKED_TIMES).saturating_add(UNPACKED_ANYWAY);
-            let reader = Box::new(Limited { reader: MultiGzDecoder::new(file), left: limit });
+            let reader = Box::new(Unpacked { decoder: MultiGzDecoder::new(file), bytes: 0 });
             Ok(Self { path, reader, length: None })
         } else {
             Ok(Self { path, reader: Box::new(file), length: Some(length) })
@@ -68,26 +68,102 @@ pub(crate) fn open_file(path: &Path) -> Result<File, DataError> {
 struct Counted {
     file: File,
     counter: Arc<AtomicU64>,
+    read: u64,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.counter.fetch_add(read as u64, Ordering::Relaxed);
+        self.read += read as u64;
         Ok(read)
     }
 }
 
-/// A stream that must not be longer than promised.
-struct Limited<R> {
-    reader: R,
-    left: u64,
+/// What gzip packed, as long as it does not grow beyond reason.
+struct Unpacked {
+    decoder: MultiGzDecoder<Counted>,
+    bytes: u64,
 }
 
-impl<R: Read> Read for Limited<R> {
+impl Read for Unpacked {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(buffer)?;
-        self.left = self.left.checked_sub(read as u64).ok_or(io::ErrorKind::FileTooLarge)?;
-        Ok(read)
+        let read = self.decoder.read(buffer)?;
+        self.bytes += read as u64;
+        let most = self.decoder.get_ref().read.saturating_mul(UNPACKED_TIMES).saturating_add(UNPACKED_ANYWAY);
+        if self.bytes > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(read) }
+    }
+}
+
+/// How long to wait for somebody to write to a pipe.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The bytes of a file that is no table: `most` of them and one more, if there are as many. One whose first byte is not
+/// wanted is not read on, as a device would never end; and a pipe that nobody writes to is not waited for.
+///
+/// # Errors
+/// What the operating system says; [`io::ErrorKind::TimedOut`] for a silent pipe.
+pub fn read_whole(path: &Path, most: u64, wanted: fn(u8) -> bool) -> io::Result<Vec<u8>> {
+    if !is_pipe(path) {
+        return read_bytes(path, most, wanted);
+    }
+    // Opening waits for a writer, and cannot be called off: whoever waits does so elsewhere, and ends with the process.
+    let (send, receive) = std::sync::mpsc::channel();
+    let path = path.to_owned();
+    std::thread::spawn(move || send.send(read_bytes(&path, most, wanted)));
+    receive.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+        let why = format!("nothing came out of this pipe for {} seconds", PATIENCE.as_secs());
+        Err(io::Error::new(io::ErrorKind::TimedOut, why))
+    })
+}
+
+fn read_bytes(path: &Path, most: u64, wanted: fn(u8) -> bool) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    (&mut file).take(1).read_to_end(&mut bytes)?;
+    if bytes.first().is_some_and(|first| wanted(*first)) {
+        file.take(most).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    std::fs::metadata(path).is_ok_and(|there| there.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write as _;
+
+    /// A packed table of valid rows that would unpack to four thousand times its size is put aside after a few megabytes.
+    #[test]
+    fn issue_22_9_what_unpacks_beyond_reason_is_noticed_early() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv.gz");
+        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+        let rows = "1,2,3,0\n".repeat(1 << 17);
+        (0..1 << 7).for_each(|_| packed.write_all(rows.as_bytes()).unwrap());
+        std::fs::write(&path, packed.finish().unwrap()).unwrap();
+        let mut source = Source::open(&path, true).unwrap();
+        let (mut buffer, mut unpacked) = (vec![0; 1 << 16], 0);
+        let error = loop {
+            match source.reader.read(&mut buffer) {
+                Ok(0) => panic!("it was read to its end"),
+                Ok(read) => unpacked += read as u64,
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(source.failed(error), DataError::TooLarge { .. }));
+        assert!(unpacked < 2 * UNPACKED_ANYWAY, "{unpacked}");
     }
 }

@@ -4,6 +4,9 @@
 //! function of what was released, so writing it releases nothing more. It never holds the key of the noise, nor anything
 //! of the descents that the curator runs on its side.
 //!
+//! The last checkpoint of a run is its model. It is saved before the model is written anywhere else: from then on nothing is
+//! left to release, and whoever goes on from it puts that very model in place.
+//!
 //! # Guarantee
 //! A run that is killed and goes on makes, in all that ever leaves the process, exactly the releases of its mechanism: those
 //! of the checkpoint are not made again, and those after it died with the process, unseen, so that the noise drawn in
@@ -57,8 +60,46 @@ struct Checkpoint {
     run: Option<String>,
 }
 
+/// What a store holds.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Saved {
+    /// Every release was made.
+    Finished(Finished),
+    /// Some were.
+    Halfway(Box<Checkpoint>),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Finished {
+    format: String,
+    mechanism: String,
+    /// The run's name in a ledger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<String>,
+    /// The text of the model's file.
+    model: String,
+}
+
+impl Saved {
+    fn run(self) -> Option<String> {
+        match self {
+            Self::Finished(finished) => finished.run,
+            Self::Halfway(checkpoint) => checkpoint.run,
+        }
+    }
+
+    fn mechanism(&self) -> &str {
+        match self {
+            Self::Finished(finished) => &finished.mechanism,
+            Self::Halfway(checkpoint) => &checkpoint.mechanism,
+        }
+    }
+}
+
 /// A text that two runs share only if their mechanisms are the same.
-fn fingerprint(mechanism: &Mechanism) -> Result<String, LearnError> {
+pub(crate) fn fingerprint(mechanism: &Mechanism) -> Result<String, LearnError> {
     let certificate = describe(mechanism, Vec::new());
     serde_json::to_string(&(certificate, mechanism.common().public.plan)).map_err(|_| LearnError::Checkpoint)
 }
@@ -70,6 +111,7 @@ pub struct Checkpointer<'a> {
     saved: Option<Instant>,
     resumed: u32,
     run: Option<String>,
+    mechanism: Option<String>,
     representation: Option<Representation>,
     counter: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
@@ -84,6 +126,7 @@ impl<'a> Checkpointer<'a> {
             saved: None,
             resumed: 0,
             run: None,
+            mechanism: None,
             representation: None,
             counter: Arc::default(),
             stop: Arc::default(),
@@ -112,7 +155,7 @@ impl<'a> Checkpointer<'a> {
         &mut self,
         mechanism: &Mechanism,
     ) -> Result<Option<Representation>, LearnError> {
-        let Some(checkpoint) = self.load()? else { return Ok(None) };
+        let Some(checkpoint) = self.halfway()? else { return Ok(None) };
         // One without it would have it released a second time.
         match checkpoint.representation {
             Some(released) if checkpoint.mechanism == fingerprint(mechanism)? => Ok(Some(released)),
@@ -139,8 +182,39 @@ impl<'a> Checkpointer<'a> {
     ///
     /// # Errors
     /// [`LearnError`] when the checkpoint cannot be read.
-    pub(crate) fn paid(&mut self) -> Result<Option<String>, LearnError> {
-        Ok(self.load()?.and_then(|checkpoint| checkpoint.run))
+    pub fn paid(&mut self) -> Result<Option<String>, LearnError> {
+        Ok(self.load()?.and_then(Saved::run))
+    }
+
+    /// Notes which mechanism is about to run.
+    pub(crate) fn runs(&mut self, mechanism: &Mechanism) -> Result<(), LearnError> {
+        if self.store.is_some() {
+            self.mechanism = Some(fingerprint(mechanism)?);
+        }
+        Ok(())
+    }
+
+    /// Saves the model that the run made, by the text of its file, in the place of all that led to it.
+    ///
+    /// # Errors
+    /// [`LearnError::Store`]; what is saved then leads to releases that were made, and must not be gone on from.
+    pub fn finish(&mut self, model: &str) -> Result<(), LearnError> {
+        let (Some(store), Some(mechanism)) = (&mut self.store, &self.mechanism) else { return Ok(()) };
+        let (format, run) = (FORMAT.into(), self.run.clone());
+        let finished = Finished { format, mechanism: mechanism.clone(), run, model: model.to_owned() };
+        let text = serde_json::to_string(&finished).map_err(|_| LearnError::Checkpoint)?;
+        store.save(&text).map_err(LearnError::Store)
+    }
+
+    /// The mechanism of a run that made all its releases, and the text of its model.
+    pub(crate) fn finished(&mut self) -> Result<Option<(String, String)>, LearnError> {
+        Ok(match self.load()? {
+            Some(Saved::Finished(Finished { format, mechanism, model, .. })) if format == FORMAT => {
+                Some((mechanism, model))
+            }
+            Some(Saved::Finished(_)) => return Err(LearnError::Checkpoint),
+            _ => None,
+        })
     }
 
     /// The public order that an interrupted run followed: the one to plan with, unless another was asked for.
@@ -150,11 +224,20 @@ impl<'a> Checkpointer<'a> {
     pub(crate) fn order_seed(&mut self) -> Result<Option<u64>, LearnError> {
         let Some(checkpoint) = self.load()? else { return Ok(None) };
         let (_, plan): (Certificate, Plan) =
-            serde_json::from_str(&checkpoint.mechanism).map_err(|_| LearnError::Checkpoint)?;
+            serde_json::from_str(checkpoint.mechanism()).map_err(|_| LearnError::Checkpoint)?;
         Ok(Some(plan.order().seed))
     }
 
-    fn load(&mut self) -> Result<Option<Checkpoint>, LearnError> {
+    /// What to go on from; there is no going on after the end.
+    fn halfway(&mut self) -> Result<Option<Checkpoint>, LearnError> {
+        match self.load()? {
+            None => Ok(None),
+            Some(Saved::Halfway(checkpoint)) => Ok(Some(*checkpoint)),
+            Some(Saved::Finished(_)) => Err(LearnError::Checkpoint),
+        }
+    }
+
+    fn load(&mut self) -> Result<Option<Saved>, LearnError> {
         let Some(store) = &mut self.store else {
             return Ok(None);
         };
@@ -168,7 +251,7 @@ impl<'a> Checkpointer<'a> {
     pub(crate) fn resume<S: Source>(&mut self, curator: &mut Curator<S>) -> Result<Iterates, LearnError> {
         self.saved = Some(Instant::now());
         let start = Iterates::from(curator.start());
-        let Some(checkpoint) = self.load()? else {
+        let Some(checkpoint) = self.halfway()? else {
             return Ok(start);
         };
         let same = checkpoint.format == FORMAT && checkpoint.mechanism == fingerprint(curator.mechanism())?;

@@ -108,6 +108,12 @@ pub enum LearnError {
         /// What it is said to give.
         claimed: f64,
     },
+    /// A plan that this machine cannot carry out.
+    #[error("the plan needs {gigabytes:.0} GB of memory beside the table, which this machine does not give")]
+    Memory {
+        /// From public numbers alone.
+        gigabytes: f64,
+    },
     /// A part of a table that cannot be read.
     #[error(transparent)]
     Data(Box<DataError>),
@@ -227,6 +233,10 @@ impl Hint for LearnError {
                     .into(),
             ),
             Self::Checkpoint => Some("delete it to start over, which spends the budget again".into()),
+            Self::Memory { .. } => Some(
+                "list fewer columns and categories in the schema; `noisy-gd` needs no square of their number for a ranker, nor does a diagonal metric, `--domain psd-diagonal`"
+                    .into(),
+            ),
             Self::TaskLoss { .. } => Some("leave the loss out for the usual one".into()),
             Self::NotPrinted(_) => Some(format!("{} has noise for it", to.setting("calibration", "certified"))),
             Self::PrintedRefused { .. } => {

@@ -6,11 +6,17 @@
 //! table is divided nor on what went wrong. A noisy reply that was asked for twice would be two releases: there are none.
 //!
 //! Requests and replies hold sums over private records. They stay inside, as the records do.
+//!
+//! What a run is private about is one table, so every reply says by a fingerprint which rows it was computed from, and the
+//! driver compares it with the first: a part that changed between two questions, or before a worker that died loaded it
+//! again, ends the run.
 
+mod fingerprint;
 mod part;
 
 use crate::representation::Representation;
 use crate::{LearnError, Order, Phase, Task};
+use fingerprint::{Fingerprint, FingerprintKey};
 use pairdp_data::{DataError, Encoding, Label};
 use pairdp_pairwise::Problem;
 use pairdp_pairwise::kernel::Par;
@@ -36,6 +42,8 @@ struct Description {
     share: Share,
     encoding: Encoding,
     label: Label,
+    /// Of fingerprints; drawn anew for every run.
+    key: FingerprintKey,
 }
 
 /// How a table's files are divided: a text for each part, for [`Part::load`]. Metrics need as many parts as there are workers.
@@ -54,12 +62,14 @@ pub fn describe(
     if files.is_empty() {
         return Err(LearnError::NoParts);
     }
+    let key = FingerprintKey::draw()?;
     let description = |index: usize| Description {
         index,
         paths: if metric { files.to_vec() } else { vec![files[index].clone()] },
         share: if metric { Share { index, of: count } } else { Share::WHOLE },
         encoding: encoding.clone(),
         label: label.clone(),
+        key,
     };
     (0..count)
         .map(|index| {
@@ -69,6 +79,8 @@ pub fn describe(
 }
 
 const UNREADABLE: &str = "a request or reply cannot be read: driver and workers must be of one version";
+
+const CHANGED: &str = "the files of a part changed during the run";
 
 /// How rows become records.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -114,8 +126,15 @@ enum Request {
 #[derive(Serialize, Deserialize)]
 struct Reply {
     /// In order.
-    parts: Vec<usize>,
+    parts: Vec<Seen>,
     content: Content,
+}
+
+/// A part, and the rows that it had.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Seen {
+    part: usize,
+    rows: Fingerprint,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -146,7 +165,7 @@ pub fn merge(a: &[u8], b: &[u8]) -> Result<Vec<u8>, LearnError> {
     let (a, b): (Reply, Reply) = (read(a)?, read(b)?);
     let mut parts = [a.parts, b.parts].concat();
     parts.sort_unstable();
-    if parts.windows(2).any(|pair| pair[0] == pair[1]) {
+    if parts.windows(2).any(|pair| pair[0].part == pair[1].part) {
         return Err(LearnError::Engine("the reply of a part was counted twice".into()));
     }
     let content = match (a.content, b.content) {
@@ -183,8 +202,8 @@ fn written(value: &impl Serialize) -> Result<Vec<u8>, LearnError> {
 /// The parts of a table, as a curator asks them.
 pub(crate) struct Parts {
     ask: Ask,
-    /// Parts in all.
-    count: usize,
+    /// All parts, as they were when their rows were counted.
+    seen: Vec<Seen>,
     run: String,
     feature_bound: f64,
     columns: usize,
@@ -195,7 +214,7 @@ pub(crate) struct Parts {
 /// Parts before it is known what is to be learned.
 pub struct CountedParts {
     ask: Ask,
-    count: usize,
+    seen: Vec<Seen>,
     rows: Vec<u64>,
 }
 
@@ -212,10 +231,12 @@ impl CountedParts {
         };
         let numbered =
             |numbers: &mut dyn Iterator<Item = usize>| numbers.enumerate().all(|(at, part)| at == part);
-        if !numbered(&mut parts.iter().copied()) || !numbered(&mut counts.iter().map(|(part, _)| *part)) {
+        if !numbered(&mut parts.iter().map(|seen| seen.part))
+            || !numbered(&mut counts.iter().map(|(part, _)| *part))
+        {
             return Err(LearnError::Engine("a part did not say how many rows it has".into()));
         }
-        Ok(Self { ask, count: parts.len(), rows: counts.into_iter().map(|(_, rows)| rows).collect() })
+        Ok(Self { ask, seen: parts, rows: counts.into_iter().map(|(_, rows)| rows).collect() })
     }
 
     /// Rows in all.
@@ -227,9 +248,10 @@ impl CountedParts {
     pub(crate) fn knots(&mut self, layout: &Layout) -> Result<KnotSums, LearnError> {
         let reply: Reply =
             read(&(self.ask)(&written(&Request::Knots(layout.clone()))?).map_err(LearnError::Engine)?)?;
+        every_part(&self.seen, &reply.parts)?;
         match reply.content {
-            Content::Knots(sums) if reply.parts.iter().copied().eq(0..self.count) => Ok(sums),
-            _ => Err(LearnError::Engine("a reply does not count every part".into())),
+            Content::Knots(sums) => Ok(sums),
+            _ => Err(parts::Mismatch.into()),
         }
     }
 
@@ -243,11 +265,11 @@ impl CountedParts {
         if !parts::can_ask(layout.problem) {
             return Err(LearnError::OnePlace("the q-hinge loss"));
         }
-        let Self { ask, count, rows } = self;
+        let Self { ask, seen, rows } = self;
         let feature_bound = layout.problem.feature_bound();
         let run = Run { layout, representation, rows };
         let text = serde_json::to_string(&run).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
-        Ok(Parts { ask, count, run: text, feature_bound, columns, rows: run.rows })
+        Ok(Parts { ask, seen, run: text, feature_bound, columns, rows: run.rows })
     }
 }
 
@@ -307,9 +329,7 @@ impl Parts {
     /// What all parts say, each of them once.
     fn asked(&mut self, request: &Request) -> Result<Content, LearnError> {
         let reply: Reply = read(&(self.ask)(&written(request)?).map_err(LearnError::Engine)?)?;
-        if reply.parts.iter().copied().ne(0..self.count) {
-            return Err(LearnError::Engine("a reply does not count every part".into()));
-        }
+        every_part(&self.seen, &reply.parts)?;
         Ok(reply.content)
     }
 
@@ -329,6 +349,17 @@ impl Parts {
         };
         parts::gradient(problem, n, w, Par::Parallel, ask)
     }
+}
+
+/// Whether a reply counts every part once, with the rows that it had at first.
+fn every_part(first: &[Seen], now: &[Seen]) -> Result<(), LearnError> {
+    if now.iter().map(|seen| seen.part).ne(first.iter().map(|seen| seen.part)) {
+        return Err(LearnError::Engine("a reply does not count every part".into()));
+    }
+    if now != first {
+        return Err(LearnError::Engine(CHANGED.into()));
+    }
+    Ok(())
 }
 
 impl From<parts::Mismatch> for LearnError {

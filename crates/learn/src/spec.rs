@@ -96,6 +96,31 @@ impl TrainingSpec {
         Ok(Price { event, sampler_delta, claim: self.budget(), label })
     }
 
+    /// Bytes that the run takes beside its rows, about, from public numbers alone.
+    pub fn memory(&self) -> u64 {
+        /// Parameters, a gradient, noise, sums over steps, and what the projection onto a cone works in.
+        const VECTORS: usize = 12;
+        let PublicFacts { problem, plan, features, .. } = self.facts();
+        let moments = match plan.algorithm() {
+            Algorithm::Moments => features.saturating_mul(features),
+            _ => 0,
+        };
+        let numbers = problem.parameters(features).max(moments).saturating_mul(VECTORS);
+        (numbers as u64).saturating_mul(size_of::<f64>() as u64)
+    }
+
+    /// Refuses a run that would end for want of memory after it was paid for. Asking for memory takes none: pages that stay
+    /// untouched cost nothing.
+    ///
+    /// # Errors
+    /// [`LearnError::Memory`].
+    pub(crate) fn check_memory(&self) -> Result<(), LearnError> {
+        let bytes = self.memory();
+        let granted =
+            usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
+        if granted { Ok(()) } else { Err(LearnError::Memory { gigabytes: bytes as f64 / 1e9 }) }
+    }
+
     fn facts(&self) -> PublicFacts {
         self.mechanism.common().public
     }

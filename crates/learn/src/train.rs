@@ -6,6 +6,7 @@
 //!     .train(checkpointer)               releases, solve or descend → PrivateModel
 //! ```
 
+use crate::checkpoint::fingerprint;
 use crate::parts::{CountedParts, RowLayout};
 use crate::release::PublicFacts;
 use crate::representation::{self, Map, Representation};
@@ -22,6 +23,7 @@ use pairdp_pairwise::knots::KnotSums;
 use pairdp_pairwise::{Records, clip_row};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
+use zeroize::Zeroize as _;
 
 /// What is asked for, before the size of the table is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,10 +105,10 @@ impl Training {
         checkpointer: &mut Checkpointer<'_>,
         read: impl FnOnce() -> Result<Rows, X>,
     ) -> Result<PaidRun, X> {
-        let order_seed = self.settings.order_seed.or(checkpointer.order_seed()?);
-        let settings = Settings { order_seed, ..self.settings.clone() };
+        let settings = self.settings_of(checkpointer)?;
         let prepare = |records| -> Result<TrainingSpec, LearnError> {
             let spec = settings.prepare(records, &self.encoding, self.budget)?;
+            spec.check_memory()?;
             Ok(TrainingSpec { label: self.label.clone(), ..spec })
         };
         let interrupted = checkpointer.paid()?;
@@ -134,6 +136,34 @@ impl Training {
 }
 
 impl Training {
+    /// The model, with its file's text, of an interrupted run of these very settings that had made all its releases. Nothing is
+    /// read or paid for it.
+    ///
+    /// # Errors
+    /// [`LearnError::Checkpoint`] for the model of another run.
+    pub fn finished(
+        &self,
+        checkpointer: &mut Checkpointer<'_>,
+    ) -> Result<Option<(PrivateModel, String)>, LearnError> {
+        let Some((mechanism, text)) = checkpointer.finished()? else { return Ok(None) };
+        let model = PrivateModel::from_json(&text).map_err(|_| LearnError::Checkpoint)?;
+        let settings = self.settings_of(checkpointer)?;
+        let spec = settings.prepare(model.certificate.records, &self.encoding, self.budget)?;
+        let Predictor { encoding, label, .. } = &model.predictor;
+        let same = fingerprint(&spec.mechanism)? == mechanism;
+        if same && *encoding == self.encoding && *label == self.label {
+            Ok(Some((model, text)))
+        } else {
+            Err(LearnError::Checkpoint)
+        }
+    }
+
+    /// With the public order of an interrupted run, unless another is asked for.
+    fn settings_of(&self, checkpointer: &mut Checkpointer<'_>) -> Result<Settings, LearnError> {
+        let order_seed = self.settings.order_seed.or(checkpointer.order_seed()?);
+        Ok(Settings { order_seed, ..self.settings.clone() })
+    }
+
     /// Trains on rows that nobody keeps an account of: the guarantee is for this run alone.
     ///
     /// # Errors
@@ -157,6 +187,7 @@ impl PaidRun {
     /// [`LearnError`], which depends on public facts alone.
     pub fn train(self, checkpointer: &mut Checkpointer<'_>) -> Result<PrivateModel, LearnError> {
         let Self { spec, rows, run } = self;
+        checkpointer.runs(&spec.mechanism)?;
         let (curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
         let (mut parameters, certificate) = curator.certified(checkpointer)?;
         let PublicFacts { plan, features, .. } = spec.mechanism.common().public;
@@ -271,6 +302,8 @@ impl RowLayout {
                 rows.extend_from_slice(row);
                 rows.push(self.constant);
             }
+            // Records are wiped when they are dropped; what they were copied from is, too.
+            features.zeroize();
             (features, columns) = (rows, columns + 1);
         }
         Ok(Records::with_targets(features, columns, targets, self.problem.feature_bound())?)

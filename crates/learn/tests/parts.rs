@@ -360,3 +360,50 @@ fn engines_that_miscount_are_refused() {
         assert_eq!(checkpointer.counter().load(Ordering::Relaxed), 1, "{fault}");
     }
 }
+
+/// A file that changes between two questions, or before a worker that died loads it again, ends the run: today's labels are not the
+/// ones that the first release was about.
+#[test]
+fn issue_22_11_a_part_that_changes_during_the_run_ends_it() {
+    for algorithm in [Algorithm::NoisyGd, Algorithm::PhasedGd] {
+        let schema = schema(Task::Ranking);
+        let encoding = Encoding::of(&schema);
+        let training = training(&settings(Task::Ranking, algorithm, None), &encoding);
+        for changes in [false, true] {
+            let files = files(Task::Ranking, 3);
+            let path = files.paths[1].clone();
+            let texts = describe(Task::Ranking, &files.paths, &encoding, schema.label(), 1).unwrap();
+            let mut parts: Vec<Part> = texts.iter().map(|text| Part::load(text).unwrap()).collect();
+            let mut asked = 0;
+            let ask: Ask = Box::new(move |request| {
+                asked += 1;
+                if asked == 4 {
+                    // As many rows as before, and two labels the other way round.
+                    let text = std::fs::read_to_string(&path).unwrap();
+                    let (yes, no) = (",1\n", ",0\n");
+                    assert!(text.contains(yes) && text.contains(no));
+                    if changes {
+                        let text = text.replacen(yes, ",?\n", 1).replacen(no, yes, 1).replacen(",?\n", no, 1);
+                        std::fs::write(&path, text).unwrap();
+                    }
+                    parts[1] = Part::load(&texts[1]).unwrap();
+                }
+                let answers =
+                    parts.iter().map(|part| part.answer(request).map_err(|error| error.to_string()));
+                let together = |a: Result<Vec<u8>, String>, b: Result<Vec<u8>, String>| {
+                    merge(&a?, &b?).map_err(|error| error.to_string())
+                };
+                answers.reduce(together).unwrap()
+            });
+            let counted = CountedParts::count(ask).unwrap();
+            let outcome = rehearse(&training, counted, 8, &mut Checkpointer::none());
+            match outcome {
+                Err(LearnError::Engine(why)) if changes => {
+                    assert!(why.contains("changed during the run"), "{why}");
+                }
+                Ok(_) if !changes => {}
+                outcome => panic!("{changes}: {outcome:?}"),
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use crate::charge::{Charge, sampler_distance};
 use crate::entry::{Action, Cost, ENTRY_VERSION, Entry, RunId};
 use crate::filter::{Filter, burden};
-use crate::{Damage, LedgerError, SchemaDigest};
+use crate::{Damage, LedgerError, ModelDigest, Outcome, RunState, SchemaDigest};
 use pairdp_accountant::{Adjacency, Event, gaussian};
 use pairdp_units::directed::{smaller, up_by};
 use pairdp_units::{Budget, Delta};
@@ -42,11 +42,19 @@ pub struct Balance {
     pub cancelled: u64,
 }
 
-/// All data sets and open runs.
+/// All data sets and runs.
 #[derive(Debug, Default)]
 pub(crate) struct AccountState {
     accounts: BTreeMap<String, Account>,
     open: HashMap<RunId, OpenRun>,
+    done: HashMap<RunId, DoneRun>,
+}
+
+#[derive(Debug)]
+struct DoneRun {
+    dataset: String,
+    outcome: Option<Outcome>,
+    placed: bool,
 }
 
 #[derive(Debug)]
@@ -96,14 +104,19 @@ impl AccountState {
                     OpenRun { dataset: entry.dataset.clone(), event: cost.event.clone(), charge: *charge };
                 self.open.insert(run.clone(), open).is_none().then_some(())?;
             }
-            Action::Committed { run, excess, .. } => {
-                self.open.remove(run).and_then(of_this)?;
+            Action::Committed { run, excess, outcome, .. } => {
+                let OpenRun { dataset, .. } = self.open.remove(run).and_then(of_this)?;
+                self.done.insert(run.clone(), DoneRun { dataset, outcome: outcome.clone(), placed: false });
                 account.open -= 1;
                 account.committed += 1;
                 if let Some(excess) = excess {
                     account.spent.add(excess);
                     account.claim = None;
                 }
+            }
+            Action::Placed { run } => {
+                let done = self.done.get_mut(run).filter(|done| done.dataset == entry.dataset)?;
+                done.placed = true;
             }
             Action::Cancelled { run, .. } => {
                 let run = self.open.remove(run).and_then(of_this)?;
@@ -126,8 +139,35 @@ impl AccountState {
 
     /// The open run of a name, if it is about this data set and these releases.
     pub(crate) fn open_run_of(&self, dataset: &str, name: &str, event: &Event) -> Option<RunId> {
-        let (run, open) = self.open.iter().find(|(run, _)| run.as_str() == name)?;
-        (open.dataset == dataset && open.event == *event).then(|| run.clone())
+        let run = RunId::named(name);
+        let open = self.open.get(&run)?;
+        (open.dataset == dataset && open.event == *event).then_some(run)
+    }
+
+    /// The data set of a run that has not been cancelled, with the run's own name.
+    pub(crate) fn run(&self, name: &str) -> Option<(RunId, &str)> {
+        let run = RunId::named(name);
+        let open = self.open.get(&run).map(|open| open.dataset.as_str());
+        let dataset = open.or_else(|| self.done.get(&run).map(|done| done.dataset.as_str()))?;
+        Some((run, dataset))
+    }
+
+    pub(crate) fn state(&self, run: &RunId) -> RunState {
+        match self.done.get(run) {
+            Some(DoneRun { outcome, placed, .. }) => {
+                RunState::Done { outcome: outcome.clone(), placed: *placed }
+            }
+            None if self.open.contains_key(run) => RunState::Open,
+            None => RunState::Unknown,
+        }
+    }
+
+    /// Runs that are done and whose model nobody has seen in its place.
+    pub(crate) fn unplaced(&self) -> impl Iterator<Item = (&RunId, &str, ModelDigest)> {
+        self.done.iter().filter(|(_, done)| !done.placed).filter_map(|(run, done)| match done.outcome {
+            Some(Outcome::Model { digest }) => Some((run, done.dataset.as_str(), digest)),
+            _ => None,
+        })
     }
 
     /// What an open run reserved.

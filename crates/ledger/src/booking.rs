@@ -6,7 +6,7 @@
 //! refuses; and the price is given back. From the first query on it stays paid, whatever happens.
 
 use crate::entry::{Cancelled, Cost};
-use crate::{Key, Ledger, LedgerError, Reservation, SchemaDigest};
+use crate::{Key, Ledger, LedgerError, Outcome, Reservation, RunId, SchemaDigest};
 use pairdp_accountant::{Event, Payer, Price};
 use std::path::Path;
 
@@ -47,9 +47,38 @@ impl Booking {
     /// # Errors
     /// As [`Reservation::commit`]; [`LedgerError::NoOpenRun`] if nothing was paid.
     pub fn settle(self, released: &Event) -> Result<(), LedgerError> {
+        self.end(released, None).map(drop)
+    }
+
+    /// Records what was released and, in the same entry, what came of it.
+    ///
+    /// # Errors
+    /// As [`Booking::settle`].
+    pub fn settle_with(self, released: &Event, outcome: Outcome) -> Result<Settled, LedgerError> {
+        self.end(released, Some(outcome))
+    }
+
+    fn end(self, released: &Event, outcome: Option<Outcome>) -> Result<Settled, LedgerError> {
         let Self { mut ledger, held, dataset, .. } = self;
         let Held { reservation, .. } = held.ok_or(LedgerError::NoOpenRun(dataset))?;
-        reservation.commit(&mut ledger, released).map(drop)
+        let run = reservation.commit_with(&mut ledger, released, outcome)?;
+        Ok(Settled { ledger, run })
+    }
+}
+
+/// A run that is done.
+pub struct Settled {
+    ledger: Ledger,
+    run: RunId,
+}
+
+impl Settled {
+    /// Notes that its model is where it was asked for.
+    ///
+    /// # Errors
+    /// As [`Ledger::placed`].
+    pub fn placed(mut self) -> Result<(), LedgerError> {
+        self.ledger.placed(self.run.as_str())
     }
 }
 

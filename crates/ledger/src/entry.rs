@@ -2,7 +2,7 @@
 
 use crate::charge::{Charge, charges};
 use crate::key::to_hex;
-use crate::{DataSet, LedgerError, SchemaDigest};
+use crate::{DataSet, LedgerError, Outcome, SchemaDigest};
 use pairdp_accountant::{Event, Price};
 use pairdp_units::{Budget, Delta};
 use serde::{Deserialize, Serialize};
@@ -10,8 +10,8 @@ use std::fmt;
 
 /// The version of the entries written by this crate.
 ///
-/// Version 2 has schemas; entries of version 1 are read as they are.
-pub(crate) const ENTRY_VERSION: u32 = 2;
+/// Version 2 has schemas, version 3 outcomes; entries of earlier versions are read as they are.
+pub(crate) const ENTRY_VERSION: u32 = 3;
 const LONGEST_NAME: usize = 100;
 
 /// One line of a ledger's history.
@@ -63,6 +63,14 @@ pub enum Action {
         released: Event,
         /// What it pays on top because it released more than was reserved; never in an honest run.
         excess: Option<Charge>,
+        /// What came of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        outcome: Option<Outcome>,
+    },
+    /// The model of a run that is over is where it was asked for.
+    Placed {
+        /// The run.
+        run: RunId,
     },
     /// The run released nothing: its charge is given back.
     Cancelled {
@@ -143,6 +151,11 @@ impl RunId {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
         Ok(Self(to_hex(&bytes)))
+    }
+
+    /// A name that somebody gave, of a run or of none.
+    pub(crate) fn named(name: &str) -> Self {
+        Self(name.to_owned())
     }
 
     /// 32 hexadecimal digits.

@@ -79,6 +79,9 @@ pub enum LedgerError {
         /// What is claimed.
         claim: Budget,
     },
+    /// A run that is done was to go on.
+    #[error("run {0} is done, and goes on no more")]
+    RunIsDone(String),
     /// The run is over already, or of another ledger.
     #[error("run {0} is not open in this ledger")]
     NoOpenRun(String),
@@ -251,6 +254,9 @@ impl Hint for LedgerError {
             Self::NoSchema(name) => {
                 let command = format!("`pairdp budget schema {name} --schema FILE`");
                 format!("its owner sets it once: {}", to.either(command, set_schema(name)))
+            }
+            Self::RunIsDone(_) => {
+                "`pairdp budget recover` puts its model in place; remove the checkpoint to train another, which is another run".into()
             }
             Self::SamplerDelta { .. } => "choose a larger δ or a smaller ε".into(),
             Self::Accountant(error) => return error.hint(to),

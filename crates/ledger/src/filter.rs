@@ -16,6 +16,10 @@
 //! for adding and leaves the rest to the Gaussian curve. A data set may end in any of them; the δ of all nine adds up to
 //! the granted one, most of it for region 0, where Gaussian runs alone live.
 //!
+//! How far samplers are from their laws counts e^ε times, at the ε of the region: in one of ε = 50 a thousand samples would take more than
+//! δ = 10⁻⁶, and the first run all that was granted. So a grant above ε = 30 has the nine regions twice, at 30 and at its own
+//! ε, each with half of δ: what is spent below 30 pays for its samplers what it would pay under a grant of 30.
+//!
 //! # Guarantee
 //! If [`Filter::fits`] held after every run, all releases together are private at the grant, even when every run's noise,
 //! length and kind were chosen in view of all results before: `proofs/ledger.md`.
@@ -32,6 +36,21 @@ const PARTS: u8 = 8;
 /// The share of the granted δ that region `k` gives to the Gaussian curve, and to δ paid directly. All sum to 1.
 fn shares(k: u8) -> (f64, f64) {
     if k == 0 { (0.75, 0.125) } else { (1.0 / 128.0, 1.0 / 128.0) }
+}
+
+/// Up to this ε what samplers cost is not worth a thought.
+const LARGE: f64 = 30.0;
+
+/// At which ε a grant has regions, each with its share of δ.
+fn levels(epsilon: f64) -> impl Iterator<Item = (f64, f64)> {
+    let (first, second) =
+        if epsilon <= LARGE { ((epsilon, 1.0), None) } else { ((LARGE, 0.5), Some((epsilon, 0.5))) };
+    std::iter::once(first).chain(second)
+}
+
+/// A share of δ, rounded down; all of it is all of it.
+fn share_of(delta: Delta, share: f64) -> Option<Delta> {
+    if share < 1.0 { Delta::new(down_by(share * delta.get(), 1.0)).ok() } else { Some(delta) }
 }
 
 /// Sums over all runs that may have released something.
@@ -69,7 +88,10 @@ impl Filter {
         if delta == Delta::PURE {
             return self.is_pure() && self.epsilon.get() <= epsilon;
         }
-        (0..=PARTS).any(|k| self.aside_fits(k, epsilon, delta) && self.needed_in(k, delta) <= epsilon)
+        levels(epsilon).any(|(epsilon, share)| {
+            let Some(delta) = share_of(delta, share) else { return false };
+            (0..=PARTS).any(|k| self.aside_fits(k, epsilon, delta) && self.needed_in(k, delta) <= epsilon)
+        })
     }
 
     /// The smallest ε of a grant with this δ that would cover it; infinite if none would.
@@ -77,11 +99,18 @@ impl Filter {
         if delta == Delta::PURE {
             return if self.is_pure() { self.epsilon.get() } else { f64::INFINITY };
         }
-        let in_region = |k| {
-            let epsilon = self.needed_in(k, delta);
-            if self.aside_fits(k, epsilon, delta) { epsilon } else { f64::INFINITY }
+        let smallest = |delta: Delta| {
+            let in_region = |k| {
+                let epsilon = self.needed_in(k, delta);
+                if self.aside_fits(k, epsilon, delta) { epsilon } else { f64::INFINITY }
+            };
+            (0..=PARTS).map(in_region).fold(f64::INFINITY, smaller)
         };
-        (0..=PARTS).map(in_region).fold(f64::INFINITY, smaller)
+        match smallest(delta) {
+            small if small <= LARGE => small,
+            // Grants that large have less of δ for each region.
+            _ => share_of(delta, 0.5).map_or(f64::INFINITY, |delta| larger(smallest(delta), LARGE)),
+        }
     }
 
     /// Whether nothing but pure ε was paid.

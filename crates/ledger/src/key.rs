@@ -1,6 +1,6 @@
 //! The key that makes a history tamper-evident.
 
-use crate::LedgerError;
+use crate::{LedgerError, draft};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use std::fs::File;
@@ -56,9 +56,7 @@ impl Key {
         let text = Zeroizing::new(to_hex(bytes.as_slice()) + "\n");
         // Written elsewhere and then put there: whoever looks at the same moment, or after a kill, finds a whole key or none.
         // Temporary files are their owner's alone.
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file =
-            tempfile::Builder::new().prefix(".pairdp-").suffix(".key").tempfile_in(folder).map_err(io)?;
+        let mut file = draft::new(draft::builder().suffix(".key"), draft::folder_of(&path)).map_err(io)?;
         file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(io)?;
         match file.persist_noclobber(&path) {
             Ok(_) => Ok(Self(bytes)),

@@ -6,7 +6,7 @@ use crate::key::to_hex;
 use crate::reservation::Reservation;
 use crate::store::{Locked, Store};
 use crate::time::now;
-use crate::{Damage, Key, LedgerError, SchemaDigest};
+use crate::{Damage, Key, LedgerError, ModelDigest, Outcome, RunState, SchemaDigest};
 use pairdp_accountant::Event;
 use pairdp_units::Budget;
 use std::path::Path;
@@ -129,13 +129,14 @@ impl Ledger {
     }
 
     /// The reservation of a run that was interrupted and goes on: open, for this data set and for the very same releases. None
-    /// if there is no such run; the caller then reserves anew.
+    /// if there is no such run; the caller then reserves anew. A run that is done never goes on: what it had left to release,
+    /// it released.
     ///
     /// # Assumptions
     /// The run goes on from a checkpoint that names it, in one process at a time, and makes no release again that anybody saw.
     ///
     /// # Errors
-    /// [`LedgerError`] when the file cannot be read, or for another schema.
+    /// [`LedgerError::RunIsDone`]; [`LedgerError`] when the file cannot be read, or for another schema.
     pub fn resume(
         &mut self,
         dataset: &str,
@@ -145,8 +146,68 @@ impl Ledger {
     ) -> Result<Option<Reservation>, LedgerError> {
         self.refresh()?;
         self.book.account(dataset)?.check_schema(dataset, schema)?;
+        if let Some((done, _)) = self.book.run(run)
+            && matches!(self.book.state(&done), RunState::Done { .. })
+        {
+            return Err(LedgerError::RunIsDone(run.to_owned()));
+        }
         let run = self.book.open_run_of(dataset, run, &cost.price.event);
         Ok(run.map(|run| Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run)))
+    }
+
+    /// Where a run stands.
+    ///
+    /// # Errors
+    /// [`LedgerError`] when the file cannot be read.
+    pub fn run(&mut self, name: &str) -> Result<RunState, LedgerError> {
+        self.refresh()?;
+        Ok(self.book.run(name).map_or(RunState::Unknown, |(run, _)| self.book.state(&run)))
+    }
+
+    /// Ends an open run whose process is gone and whose model was found: what it released, and what came of it.
+    ///
+    /// # Assumptions
+    /// The model is the one that the run made; whoever calls this has seen to it that the process is dead.
+    ///
+    /// # Errors
+    /// [`LedgerError::NoOpenRun`], and as [`Reservation::commit`].
+    pub fn finish(&mut self, run: &str, released: &Event, outcome: Outcome) -> Result<(), LedgerError> {
+        self.refresh()?;
+        let (run, dataset) = self.run_of(run)?;
+        self.commit(&dataset, &run, released, Some(outcome))
+    }
+
+    /// Notes that the model of a run that is done is where it was asked for. Saying so twice changes nothing.
+    ///
+    /// # Errors
+    /// [`LedgerError::NoOpenRun`] for a run that is not done, and when the file cannot be written.
+    pub fn placed(&mut self, run: &str) -> Result<(), LedgerError> {
+        match self.run(run)? {
+            RunState::Done { placed: true, .. } => Ok(()),
+            RunState::Done { .. } => {
+                let (run, dataset) = self.run_of(run)?;
+                self.append(&dataset, |_| Ok(Action::Placed { run }))
+            }
+            RunState::Open | RunState::Unknown => Err(LedgerError::NoOpenRun(run.to_owned())),
+        }
+    }
+
+    /// Runs that are done and whose model nobody has seen in its place, each with its data set and the digest of the file.
+    ///
+    /// # Errors
+    /// [`LedgerError`] when the file cannot be read.
+    pub fn unplaced(&mut self) -> Result<Vec<(RunId, String, ModelDigest)>, LedgerError> {
+        self.refresh()?;
+        let runs =
+            self.book.unplaced().map(|(run, dataset, digest)| (run.clone(), dataset.to_owned(), digest));
+        let mut runs: Vec<_> = runs.collect();
+        runs.sort_by(|(a, ..), (b, ..)| a.as_str().cmp(b.as_str()));
+        Ok(runs)
+    }
+
+    fn run_of(&self, name: &str) -> Result<(RunId, String), LedgerError> {
+        let found = self.book.run(name).map(|(run, dataset)| (run, dataset.to_owned()));
+        found.ok_or_else(|| LedgerError::NoOpenRun(name.to_owned()))
     }
 
     /// Public facts of a data set, before anything is reserved.
@@ -225,14 +286,20 @@ impl Ledger {
     }
 
     /// Ends a run.
-    pub(crate) fn commit(&mut self, dataset: &str, run: &RunId, released: &Event) -> Result<(), LedgerError> {
+    pub(crate) fn commit(
+        &mut self,
+        dataset: &str,
+        run: &RunId,
+        released: &Event,
+        outcome: Option<Outcome>,
+    ) -> Result<(), LedgerError> {
         // What cannot be accounted for costs everything.
         let unknown = Charge { ratio_squared: f64::MAX, epsilon: f64::MAX, delta: 1.0, distance: 1.0 };
         let mut more = false;
         self.append(dataset, |book| {
             more = !within(released, book.open_run(run)?);
             let excess = more.then(|| cost_alone(released).unwrap_or(unknown));
-            Ok(Action::Committed { run: run.clone(), released: released.clone(), excess })
+            Ok(Action::Committed { run: run.clone(), released: released.clone(), excess, outcome })
         })?;
         if more { Err(LedgerError::ReleasedMore(run.to_string())) } else { Ok(()) }
     }

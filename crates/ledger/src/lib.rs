@@ -38,6 +38,7 @@
 //! | [`ledger`](Ledger) | the questions and actions, each one call |
 //! | [`reservation`](Reservation) | from reserving to committing |
 //! | [`booking`](Booking) | the same around a table that is read in between: what every front end does |
+//! | `outcome` | what came of a run: where budget bought something that nobody has yet |
 //! | `spent` | why sums of charges are private, whoever chooses the runs |
 //! | `charge`, `curve` | what one run pays |
 //! | `schema` | why the schema belongs to the data set |
@@ -55,11 +56,13 @@ mod booking;
 mod chain;
 mod charge;
 mod curve;
+mod draft;
 mod entry;
 mod error;
 mod filter;
 mod key;
 mod ledger;
+mod outcome;
 mod reservation;
 mod schema;
 mod store;
@@ -70,13 +73,14 @@ mod time;
 mod tests;
 
 pub use account_state::{Balance, DataSet};
-pub use booking::Booking;
+pub use booking::{Booking, Settled};
 pub use chain::Head;
 pub use charge::Charge;
 pub use entry::{Action, Cancelled, Cost, Entry, RunId};
 pub use error::{Damage, LedgerError};
 pub use key::Key;
 pub use ledger::{Ledger, Line};
+pub use outcome::{ModelDigest, Outcome, RunState};
 pub use reservation::Reservation;
 pub use schema::SchemaDigest;
 pub use time::utc;

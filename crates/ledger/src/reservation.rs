@@ -1,5 +1,5 @@
 use crate::entry::{Cancelled, RunId};
-use crate::{Ledger, LedgerError};
+use crate::{Ledger, LedgerError, Outcome};
 use pairdp_accountant::Event;
 
 /// Budget that is spent, and the right to release what it was spent for, once.
@@ -47,8 +47,21 @@ impl Reservation {
     /// [`LedgerError::ReleasedMore`] when `released` is not plainly within what was reserved; it is recorded and charged
     /// on top. If the file cannot be written the run stays spent.
     pub fn commit(self, ledger: &mut Ledger, released: &Event) -> Result<RunId, LedgerError> {
+        self.commit_with(ledger, released, None)
+    }
+
+    /// The same, and in the same entry what came of it.
+    ///
+    /// # Errors
+    /// As [`Reservation::commit`].
+    pub fn commit_with(
+        self,
+        ledger: &mut Ledger,
+        released: &Event,
+        outcome: Option<Outcome>,
+    ) -> Result<RunId, LedgerError> {
         self.of(ledger)?;
-        ledger.commit(&self.dataset, &self.run, released)?;
+        ledger.commit(&self.dataset, &self.run, released, outcome)?;
         Ok(self.run)
     }
 

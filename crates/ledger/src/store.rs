@@ -11,7 +11,7 @@
 //! Looking and writing happen in one `BEGIN IMMEDIATE` transaction, so nobody can write in between.
 
 use crate::chain::{Head, key_check};
-use crate::{Damage, Key, LedgerError};
+use crate::{Damage, Key, LedgerError, draft};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::Path;
@@ -34,19 +34,16 @@ pub(crate) struct Store {
 impl Store {
     /// Makes the file, whole or not at all.
     pub(crate) fn create(path: &Path, key: &Key) -> Result<(), LedgerError> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
+        let folder = draft::folder_of(path);
         let io = |source| LedgerError::Io { path: path.to_owned(), source };
-        let mut builder = tempfile::Builder::new();
+        let mut builder = draft::builder();
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
             // As any other new file: what the user's umask leaves of rw-rw-rw-.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let file = builder.prefix(".pairdp-").suffix(".ledger").tempfile_in(folder).map_err(io)?;
+        let file = draft::new(builder.suffix(".ledger"), folder).map_err(io)?;
         let mut connection = Connection::open(file.path())?;
         settle(&mut connection)?;
         connection.pragma_update(None, "application_id", APPLICATION_ID)?;

@@ -277,3 +277,64 @@ fn issue_18_04_entries_of_version_0_1_are_read() {
     assert_eq!(book.account("d").unwrap().facts().schema, None);
     assert_eq!(serde_json::to_string(&entry).unwrap(), text);
 }
+
+#[test]
+fn issue_22_1_what_came_of_a_run_is_in_the_entry_that_ends_it() {
+    let mut desk = desk(1.0, 1e-6);
+    let cost = gaussian_run(0.2, 1e-6);
+    let model = Outcome::model(b"a model");
+    let Outcome::Model { digest } = model.clone() else { panic!() };
+    let reservation = desk.ledger.reserve("d", schema(), &cost).unwrap();
+    let run = reservation.run().as_str().to_owned();
+    assert_eq!(desk.ledger.run(&run).unwrap(), RunState::Open);
+    assert!(desk.ledger.placed(&run).is_err(), "a run that is not done has no model");
+    reservation.commit_with(&mut desk.ledger, cost.event(), Some(model.clone())).unwrap();
+    assert_eq!(
+        desk.ledger.run(&run).unwrap(),
+        RunState::Done { outcome: Some(model.clone()), placed: false }
+    );
+    let unplaced: Vec<_> = desk.reopened().unplaced().unwrap();
+    assert_eq!(
+        unplaced.iter().map(|(run, of, found)| (run.as_str(), of.as_str(), *found)).collect::<Vec<_>>(),
+        [(run.as_str(), "d", digest)]
+    );
+    for _ in 0..2 {
+        desk.ledger.placed(&run).unwrap();
+        assert_eq!(desk.reopened().unplaced().unwrap(), []);
+    }
+    assert_eq!(desk.reopened().history().unwrap().len(), 4, "placed is said once");
+    // It goes on no more, and cannot be ended twice; what was spent stays.
+    let error = desk.ledger.resume("d", schema(), &run, &cost).unwrap_err();
+    assert!(
+        matches!(error, LedgerError::RunIsDone(_)) && error.hint(pairdp_units::FrontEnd::Command).is_some(),
+        "{error}"
+    );
+    assert!(desk.ledger.finish(&run, cost.event(), model.clone()).is_err());
+    assert!((desk.spent() - 0.2).abs() < 1e-6);
+    // A run whose process is gone is ended by whoever finds its model.
+    let open = desk.ledger.reserve("d", schema(), &cost).unwrap().run().as_str().to_owned();
+    desk.ledger.finish(&open, cost.event(), model).unwrap();
+    assert_eq!(desk.reopened().unplaced().unwrap().len(), 1);
+    assert_eq!(desk.reopened().run("nobody").unwrap(), RunState::Unknown);
+}
+
+#[test]
+fn issue_22_6_a_large_grant_is_not_used_up_by_a_small_run() {
+    let mut desk = desk(50.0, 1e-6);
+    let claim = Budget::new(0.2, 1e-6).unwrap();
+    let sampler = Delta::new(pairdp_noise_share(0.2, 1000.0)).unwrap();
+    let ratio = gaussian::largest_ratio(Budget::new(0.2, 0.99e-6).unwrap()).unwrap();
+    let event = Event::gaussian_steps(1000, None, 1, 1.0 / ratio).unwrap();
+    let cost = Cost::new(event, sampler, claim, "g").unwrap();
+    for _ in 0..3 {
+        let _spent = desk.ledger.reserve("d", schema(), &cost).unwrap();
+    }
+    let balance = desk.ledger.balance("d").unwrap();
+    assert!((0.2..0.4).contains(&balance.spent), "{}", balance.spent);
+    assert!(balance.left.is_some_and(|left| left > 20.0), "{:?}", balance.left);
+}
+
+/// What is set aside for so many samples: (1 + e^ε) times their distance.
+fn pairdp_noise_share(epsilon: f64, samples: f64) -> f64 {
+    (1.0 + epsilon.exp()) * samples * f64::powi(2.0, -100)
+}

@@ -2,6 +2,7 @@
 
 use crate::clip::clip_row;
 use pairdp_units::{FrontEnd, Hint};
+use zeroize::Zeroize as _;
 
 /// A table that has the wrong shape. These are facts about its form, never about its content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,12 +32,26 @@ impl Hint for RecordsError {
 /// Records with features of norm at most κ and a target: ±1 for rankers and classifiers, a class number for metrics,
 /// a real number within ±Y for regression.
 ///
-/// No `Debug`, no `Clone`, no serialisation: records do not travel.
+/// No `Debug`, no `Clone`, no serialisation: records do not travel. When they are dropped their memory is overwritten, so that it
+/// does not lie about in what the process, or the next one, uses it for.
 pub struct Records {
     features: Vec<f64>,
     columns: usize,
     targets: Vec<f64>,
     feature_bound: f64,
+}
+
+impl Records {
+    fn wipe(&mut self) {
+        self.features.as_mut_slice().zeroize();
+        self.targets.as_mut_slice().zeroize();
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        self.wipe();
+    }
 }
 
 impl Records {
@@ -125,5 +140,20 @@ impl Records {
     /// The targets.
     pub fn targets(&self) -> &[f64] {
         &self.targets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_dropped_is_wiped() {
+        let mut records = Records::new(vec![0.5, -0.25], 1, vec![true, false], 1.0).unwrap();
+        assert!(records.features.iter().chain(&records.targets).all(|value| *value != 0.0));
+        // All that dropping does, before the memory is given back.
+        records.wipe();
+        assert_eq!((records.features.len(), records.targets.len()), (2, 2));
+        assert!(records.features.iter().chain(&records.targets).all(|value| *value == 0.0));
     }
 }

@@ -67,7 +67,7 @@ def connect(address: Any, parts: Sequence[str], kernel: KernelLike | None = None
     if place.startswith("dask://"):
         from ._dask import DaskEngine
 
-        return DaskEngine(f"tcp://{place.removeprefix('dask://')}", parts, kernel, workers)
+        return DaskEngine(place.removeprefix("dask://"), parts, kernel, workers)
     raise ValueError(f"an engine is one of {ADDRESSES}, not {address!r}")
 
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from typing import Any
 
 from ._base import Engine
 from .hold import FAN_IN, LOSSES, Hold, KernelLike, Reply, WorkerFailed, check_ready, merged, shares, state_of
+
+# What says that every host which can reach the cluster is trusted.
+PLAIN = "PAIRDP_DASK_PLAIN_TCP"
+NO_TLS = (
+    "Dask runs the code of anyone who can reach its ports, so pairdp uses only clusters that ask for a certificate: set "
+    "up TLS on scheduler, workers and here, in Dask's configuration under distributed.comm.tls, or with a Client that "
+    "has a distributed.Security. Where every host and user that can reach the cluster may see the records, say so with "
+    f"{PLAIN}=trusted"
+)
 
 # How many questions to wait before looking whether holds should move.
 SPREAD_EVERY = 64
@@ -23,7 +33,7 @@ class DaskEngine(Engine):
     """
 
     def __init__(self, client: Any, parts: Sequence[str], kernel: KernelLike, workers: int | None = None) -> None:
-        """Attach to the scheduler at an address, or use a client."""
+        """Attach to the scheduler at an address, ``host:port``, or use a client."""
         try:
             import distributed
         except ImportError as error:
@@ -33,12 +43,29 @@ class DaskEngine(Engine):
         self._holds: list[Any] = []
         self._asked = 0
         self._attached = isinstance(client, str)
-        self._client = distributed.Client(client, set_as_default=False) if self._attached else client
+        self._client = self._attach(client) if self._attached else client
         try:
+            self._check_encryption()
             self._start(parts, workers)
         except BaseException:
             self.close()
             raise
+
+    def _attach(self, place: str) -> Any:
+        """Connect by TLS, unless plain TCP was allowed."""
+        if _plain():
+            return self._distributed.Client(f"tcp://{place}", set_as_default=False)
+        security = self._distributed.Security()
+        if not security.tls_client_cert:
+            raise PermissionError(f"{NO_TLS}; Dask's configuration names no certificate here")
+        return self._distributed.Client(f"tls://{place}", security=security, set_as_default=False)
+
+    def _check_encryption(self) -> None:
+        """Refuse a cluster of which any part can be reached without a certificate."""
+        info = self._client.scheduler_info(n_workers=-1)
+        addresses = [info["address"], *info["workers"]]
+        if not _plain() and not all(address.startswith(("tls://", "inproc://")) for address in addresses):
+            raise PermissionError(f"{NO_TLS}; this cluster does not ask for one")
 
     def _start(self, parts: Sequence[str], workers: int | None) -> None:
         self._known = self._workers()
@@ -129,3 +156,7 @@ class DaskEngine(Engine):
         if self._attached:
             self._attached = False
             self._client.close()
+
+
+def _plain() -> bool:
+    return os.environ.get(PLAIN) == "trusted"

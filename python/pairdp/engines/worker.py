@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import signal
 import sys
+from contextlib import suppress
 
 from .frames import KERNEL, PARTS, QUESTION, READY, own_stdout, receive, send
 from .hold import REFUSED, STATE, Hold, KernelLike, listed
@@ -15,6 +16,11 @@ def run() -> None:
     answers = own_stdout()
     # Ctrl-C reaches the whole group of processes, and whoever started us decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # No core of a process that holds records.
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     kernel: KernelLike | None = None
     hold: Hold | None = None
     while True:

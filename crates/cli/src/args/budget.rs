@@ -35,6 +35,10 @@ pub(crate) enum BudgetCommand {
     History(History),
     /// The whole history with its hashes, as one JSON document
     Export(Export),
+    /// Put models in place whose runs were killed in their last moment
+    Recover(Recover),
+    /// Print the result of a private evaluation again
+    Result(RunResult),
     /// Recompute every hash and say yes or no
     Check(Check),
 }
@@ -174,6 +178,39 @@ pub(crate) struct Export {
     /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+A model is paid for before it is put in its place. A run that is killed in between leaves it beside that place, as
+.pairdp-model-RUN-NAME. This looks for such files in a folder, checks that the ledger knows them, and puts them where they
+belong; nothing is trained or spent. Models that were moved by hand are recognised by their digest.
+
+Exit code 0 means that every model was seen, 1 that some are still missing.
+
+Examples:
+  pairdp budget recover --ledger clinic.ledger
+  pairdp budget recover /tmp --ledger clinic.ledger")]
+pub(crate) struct Recover {
+    /// Folder to look in
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+    #[command(flatten)]
+    pub(crate) file: LedgerFile,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+The numbers that `pairdp evaluate --private` released are kept with the run that paid for them. They are printed again
+without opening the table, and cost nothing.
+
+Examples:
+  pairdp budget result 4c1de0… --ledger clinic.ledger")]
+pub(crate) struct RunResult {
+    /// Name of the run, as `pairdp budget history` has it
+    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) file: LedgerFile,
 }
 
 #[derive(Args)]

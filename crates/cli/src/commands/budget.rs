@@ -1,14 +1,16 @@
 //! `pairdp budget`: granting, and seeing what was spent.
 
+mod recover;
 mod report;
 
+use super::evaluate;
 use crate::args::{Budget as Arguments, BudgetCommand};
 use crate::failure::Failure;
 use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
 use crate::reservation::{open_or_create, schema_digest};
 use pairdp_data::{Encoding, Schema};
-use pairdp_ledger::{DataSet, Head, Ledger, LedgerError, SchemaDigest};
+use pairdp_ledger::{DataSet, Head, Ledger, LedgerError, Outcome, RunState, SchemaDigest};
 use pairdp_units::{Adjacency, Budget};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -54,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
                 Some(name) => vec![(name.clone(), ledger.balance(name)?)],
                 None => ledger.balances()?,
             };
-            let (text, object) = report::balances(&balances, ledger.head());
+            let (text, object) = report::balances(&balances, &ledger.unplaced()?, ledger.head());
             printer.result(&text, &object);
         }
         BudgetCommand::History(history) => {
@@ -83,6 +85,19 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
                 }
                 None => printer.data(&document),
             }
+        }
+        BudgetCommand::Recover(arguments) => {
+            return recover::run(arguments, &mut reopen(&arguments.file)?, printer);
+        }
+        BudgetCommand::Result(arguments) => {
+            let state = reopen(&arguments.file)?.run(&arguments.run)?;
+            let RunState::Done { outcome: Some(Outcome::Numbers { numbers }), .. } = state else {
+                return Err(Failure::refused(
+                    format!("the ledger holds no result of a run {}", arguments.run),
+                    "`pairdp budget history` lists runs; results are kept of `pairdp evaluate --private`",
+                ));
+            };
+            evaluate::print_again(&numbers, &arguments.run, printer)?;
         }
         BudgetCommand::Check(check) => {
             let outcome = reopen_for_check(&check.file, check.since);

@@ -9,11 +9,12 @@ use crate::reservation;
 use pairdp_accountant::Payer as _;
 use pairdp_data::{Encoding, Label, LabelUse, Table};
 use pairdp_learn::{Estimate, Evaluation, LearnError, Measured, Predictor, Task};
-use pairdp_ledger::Booking;
+use pairdp_ledger::{Booking, Outcome};
 use pairdp_noise::Secure;
 use pairdp_pairwise::{clip_row, measure};
 use pairdp_units::Budget;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -97,18 +98,91 @@ fn privately(
     let rows = table.rows;
     let mut source = Secure::from_os().map_err(LearnError::from)?;
     let measured = evaluation.release(predictor, table, &mut source)?;
+    let released = Released { measured, rows, budget, noise_scale: evaluation.scale() };
     let run = payer.as_ref().and_then(Booking::run).map(str::to_owned);
     if let Some(booking) = payer {
-        booking.settle(&evaluation.price(budget)?.event)?;
+        // Before it is printed: what cannot be printed can be had again.
+        booking.settle_with(&evaluation.price(budget)?.event, released.outcome())?;
     }
-    let mut object = serde_json::to_value(measured).map_err(|error| Failure::Failed(error.to_string()))?;
-    object["records"] = json!(rows);
-    object["epsilon"] = json!(budget.epsilon);
-    object["delta"] = json!(budget.delta);
-    object["noise_scale"] = json!(evaluation.scale());
-    object["run"] = json!(run);
-    printer.result(&noisy_text(&measured, rows, budget, run.as_deref()), &object);
-    Ok(())
+    released.print(run.as_deref(), printer)
+}
+
+/// What a private evaluation says: released numbers and public ones.
+struct Released {
+    measured: Measured,
+    rows: usize,
+    budget: Budget,
+    noise_scale: f64,
+}
+
+impl Released {
+    fn print(&self, run: Option<&str>, printer: &Printer) -> Result<(), Failure> {
+        let Self { measured, rows, budget, noise_scale } = self;
+        let mut object =
+            serde_json::to_value(measured).map_err(|error| Failure::Failed(error.to_string()))?;
+        object["records"] = json!(rows);
+        object["epsilon"] = json!(budget.epsilon);
+        object["delta"] = json!(budget.delta);
+        object["noise_scale"] = json!(noise_scale);
+        object["run"] = json!(run);
+        printer.result(&noisy_text(measured, *rows, *budget, run), &object);
+        Ok(())
+    }
+
+    /// For the ledger.
+    fn outcome(&self) -> Outcome {
+        let Measured { auc, accuracy, positives } = self.measured;
+        let estimate = |[value, low, high]: [&'static str; 3], of: Estimate| {
+            [(value, of.value), (low, of.low), (high, of.high)]
+        };
+        let accuracy = accuracy.map(|accuracy| estimate(ACCURACY, accuracy));
+        let public = [
+            (RECORDS, self.rows as f64),
+            (EPSILON, self.budget.epsilon.get()),
+            (DELTA, self.budget.delta.get()),
+            (NOISE_SCALE, self.noise_scale),
+        ];
+        let released = estimate(AUC, auc).into_iter().chain(estimate(POSITIVES, positives));
+        Outcome::numbers(released.chain(accuracy.into_iter().flatten()).chain(public))
+    }
+
+    /// From the ledger.
+    fn from_numbers(numbers: &BTreeMap<String, f64>) -> Option<Self> {
+        let number = |name: &str| numbers.get(name).copied();
+        let estimate = |[value, low, high]: [&str; 3]| {
+            Some(Estimate { value: number(value)?, low: number(low)?, high: number(high)? })
+        };
+        let measured =
+            Measured { auc: estimate(AUC)?, accuracy: estimate(ACCURACY), positives: estimate(POSITIVES)? };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of records")]
+        let rows = number(RECORDS)? as usize;
+        let budget = Budget::new(number(EPSILON)?, number(DELTA)?).ok()?;
+        Some(Self { measured, rows, budget, noise_scale: number(NOISE_SCALE)? })
+    }
+}
+
+/// Names of numbers in a ledger.
+const AUC: [&str; 3] = ["auc", "auc-low", "auc-high"];
+const ACCURACY: [&str; 3] = ["accuracy", "accuracy-low", "accuracy-high"];
+const POSITIVES: [&str; 3] = ["positives", "positives-low", "positives-high"];
+const RECORDS: &str = "records";
+const EPSILON: &str = "epsilon";
+const DELTA: &str = "delta";
+const NOISE_SCALE: &str = "noise-scale";
+
+/// Prints what a run released and a ledger kept.
+pub(crate) fn print_again(
+    numbers: &BTreeMap<String, f64>,
+    run: &str,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    match Released::from_numbers(numbers) {
+        Some(released) => released.print(Some(run), printer),
+        None => Err(Failure::refused(
+            format!("run {run} is not an evaluation that this pairdp knows"),
+            "use a newer pairdp",
+        )),
+    }
 }
 
 fn noisy_text(measured: &Measured, rows: usize, budget: Budget, run: Option<&str>) -> String {

@@ -30,8 +30,8 @@ pub(crate) fn run(arguments: &Report, printer: &Printer) -> Result<ExitCode, Fai
             Some(Quality::of(&model.predictor, &table, test)?)
         }
     };
-    let page =
-        printer.waiting("computing the report", || render(&arguments.model, &model, quality.as_ref()))?;
+    let render = || render(&arguments.model, &model, quality.as_ref(), arguments.patience);
+    let page = printer.waiting("computing the report", render)?;
     place.write(page.as_bytes())?;
     printer.result(&format!("wrote {}", out.display()), &json!({ "report": out, "test": arguments.test }));
     Ok(ExitCode::SUCCESS)

@@ -1,14 +1,15 @@
 use crate::args::{Spending, Train};
 use crate::checkpoint::File;
+use crate::delivery::{self, Finished, Last};
 use crate::engine::Address;
 use crate::failure::Failure;
 use crate::files;
-use crate::output::{Kind, Output, Role, Taken};
+use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use crate::reservation;
 use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table, table_files, template};
 use pairdp_learn::parts::{CountedParts, describe};
-use pairdp_learn::{Checkpointer, PrivateModel, Rows, Settings, Task, Training, certified_event};
+use pairdp_learn::{Checkpointer, PrivateModel, Rows, Settings, Task, Training};
 use pairdp_ledger::Booking;
 use pairdp_units::{Budget, shown};
 use serde_json::json;
@@ -22,8 +23,8 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
     let schema = arguments.schema.as_deref();
     let reads = Taken::none().and_table(&arguments.data, schema).and_spending(&arguments.spending);
-    let out = Output::new(&arguments.out, Kind::Model, arguments.force.into(), &reads)?;
-    let taken = reads.and(out.path(), Role::Result);
+    reads.refuse(&arguments.out)?;
+    let taken = reads.clone().and(&arguments.out, Role::Result);
     let mut file = arguments.checkpoint.as_deref().map(|path| File::lock(path, &taken)).transpose()?;
     let schema = find_schema(&arguments.data, schema)?;
     let settings = arguments.tuning.settings();
@@ -39,16 +40,25 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     };
     let (data, spending, engine) = (&arguments.data, &arguments.spending, arguments.engine.as_ref());
     let run = TrainingRun { data, schema: &schema, budget, spending, engine };
-    let (model, payer) = run.train(&settings, &mut checkpointer, printer)?;
-    if let Some(booking) = payer {
-        booking.settle(&certified_event(&model.certificate)?)?;
-    }
-    let resumed = checkpointer.resumed();
-    let document = model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?;
-    out.write_paid(document.as_bytes())?;
+    let force = Force::from(arguments.force);
+    let (finished, resumed) = if let Some(finished) = run.finished(&settings, &mut checkpointer)? {
+        finished.deliver_again(&arguments.out, force, &reads, spending)?;
+        (finished, Resumed::AtTheEnd)
+    } else {
+        let out = Output::new(&arguments.out, Kind::Model, force, &reads)?;
+        delivery::refuse_waiting(&arguments.out, force, spending)?;
+        let (model, payer) = run.train(&settings, &mut checkpointer, printer)?;
+        let resumed = Resumed::After(checkpointer.resumed());
+        let document = model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?;
+        let last = Last::after(checkpointer.finish(&document), file.as_ref());
+        let finished = Finished { model, document };
+        finished.deliver(out, payer, last)?;
+        (finished, resumed)
+    };
     if let Some(file) = &file {
         file.remove();
     }
+    let model = &finished.model;
 
     let claim = &model.certificate.claim;
     let plan = &model.training;
@@ -64,8 +74,14 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     if let Some(because) = &model.because {
         let _ = writeln!(text, "why: {because}");
     }
-    if resumed > 0 {
-        let _ = writeln!(text, "went on after {resumed} releases of an interrupted run");
+    match resumed {
+        Resumed::After(0) => {}
+        Resumed::After(made) => {
+            let _ = writeln!(text, "went on after {made} releases of an interrupted run");
+        }
+        Resumed::AtTheEnd => {
+            let _ = writeln!(text, "an interrupted run had made all its releases; this is its model");
+        }
     }
     if let Some(printed) = &model.as_printed {
         let _ = writeln!(
@@ -92,10 +108,25 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
         "model": arguments.out, "run": model.run, "task": model.predictor.task, "algorithm": plan.algorithm(), "because": model.because,
         "records": model.certificate.records, "features": model.predictor.encoding.dimension(), "steps": plan.steps(),
         "noise": model.certificate.noise, "epsilon": claim.epsilon, "delta": claim.delta,
-        "adjacency": claim.adjacency, "resumed_after": resumed, "as_printed": model.as_printed,
+        "adjacency": claim.adjacency, "resumed_after": resumed.releases(model), "as_printed": model.as_printed,
     });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where an interrupted run went on.
+enum Resumed {
+    After(u32),
+    AtTheEnd,
+}
+
+impl Resumed {
+    fn releases(&self, model: &PrivateModel) -> u32 {
+        match self {
+            Self::After(made) => *made,
+            Self::AtTheEnd => model.training.steps(),
+        }
+    }
 }
 
 /// A table to train on, and who pays; also what the demonstration runs.
@@ -116,11 +147,10 @@ impl TrainingRun<'_> {
         checkpointer: &mut Checkpointer<'_>,
         printer: &Printer,
     ) -> Result<(PrivateModel, Option<Booking>), Failure> {
-        let Self { data, schema, budget, spending, .. } = *self;
+        let Self { data, schema, spending, .. } = *self;
         check_label(settings.task, schema)?;
-        let (encoding, label) = (Encoding::of(schema), Some(schema.label().clone()));
-        let mut payer = reservation::payer(spending, &encoding, schema.label())?;
-        let training = Training { settings: settings.clone(), encoding, label, budget };
+        let training = self.training(settings);
+        let mut payer = reservation::payer(spending, &training.encoding, schema.label())?;
         let secret = settings.max_records.is_some();
         let run = training.open(&mut payer, checkpointer, || {
             let rows = self.rows(settings.task, &training.encoding, secret, printer)?;
@@ -136,6 +166,21 @@ impl TrainingRun<'_> {
         let counter = checkpointer.counter();
         let model = printer.counting("training", steps, &counter, || run.train(checkpointer))?;
         Ok((model, payer))
+    }
+
+    /// The model of an interrupted run that had made all its releases.
+    fn finished(
+        &self,
+        settings: &Settings,
+        checkpointer: &mut Checkpointer<'_>,
+    ) -> Result<Option<Finished>, Failure> {
+        let finished = self.training(settings).finished(checkpointer)?;
+        Ok(finished.map(|(model, document)| Finished { model, document }))
+    }
+
+    fn training(&self, settings: &Settings) -> Training {
+        let (encoding, label) = (Encoding::of(self.schema), Some(self.schema.label().clone()));
+        Training { settings: settings.clone(), encoding, label, budget: self.budget }
     }
 
     /// Reads the table, or has an engine read it.

@@ -5,6 +5,7 @@
 
 use super::folder_of;
 use super::found::Found;
+use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -49,10 +50,48 @@ impl Draft {
         self.last.apply(self.file.as_file())?;
         self.file.as_file().sync_all()?;
         self.file.persist(&self.place).map_err(|error| error.error)?;
-        #[cfg(unix)]
-        File::open(folder_of(&self.place))?.sync_all()?;
-        Ok(())
+        sync_folder(&self.place)
     }
+
+    /// Fills it and keeps it under another name, still its owner's alone and locked; it is there, whole, after a power cut.
+    pub(super) fn keep(mut self, name: &OsStr, bytes: &[u8]) -> io::Result<Waiting> {
+        self.file.write_all(bytes)?;
+        self.file.as_file().sync_all()?;
+        let kept = self.place.with_file_name(name);
+        let file = self.file.persist(&kept).map_err(|error| error.error)?;
+        sync_folder(&kept)?;
+        Ok(Waiting { kept, place: self.place, file, last: self.last })
+    }
+}
+
+/// A whole file that waits for its place. Dropping it leaves it where it is.
+pub(super) struct Waiting {
+    pub(super) kept: PathBuf,
+    place: PathBuf,
+    file: File,
+    last: Permissions,
+}
+
+impl Waiting {
+    /// Puts it in its place.
+    pub(super) fn put(&self) -> io::Result<()> {
+        let moved = self.last.apply(&self.file).and_then(|()| std::fs::rename(&self.kept, &self.place));
+        if moved.is_err() {
+            restrict(&self.file)?;
+        }
+        moved.and_then(|()| sync_folder(&self.place))
+    }
+}
+
+#[cfg(unix)]
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(folder_of(path))?.sync_all()
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Keeps bytes in the folder for temporary files, for their owner alone.
@@ -64,15 +103,18 @@ pub(super) fn elsewhere(bytes: &[u8]) -> io::Result<PathBuf> {
     file.into_temp_path().keep().map_err(|error| error.error)
 }
 
-/// Removes what killed runs left, but for whole models: those were paid for.
-pub(super) fn sweep(place: &Path) {
+/// Removes what killed runs left, but for whole models: those were paid for. Half-made ledgers have names that begin alike.
+pub(crate) fn sweep(place: &Path) {
     let Ok(entries) = std::fs::read_dir(folder_of(place)) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
         if !ours || path.is_symlink() || !path.is_file() {
             continue;
         }
-        let Ok(file) = File::open(&path) else { continue };
+        // A database's journal is its owner's.
+        let owner = path.to_string_lossy().strip_suffix("-journal").map(PathBuf::from);
+        let owner = owner.filter(|owner| owner.exists()).unwrap_or_else(|| path.clone());
+        let Ok(file) = File::open(&owner) else { continue };
         let model = matches!(Found::at(&path), Ok(Found::Kind(super::Kind::Model)) | Err(_));
         if !model && file.try_lock().is_ok() {
             let _ = std::fs::remove_file(&path);

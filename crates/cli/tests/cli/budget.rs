@@ -63,9 +63,9 @@ fn a_model_names_its_run_and_the_history_knows_it() {
         assert_eq!(serde_json::from_str::<Value>(&run.out).unwrap()["run"], name);
         let history = workplace.run("budget history stays --ledger c.ledger").out;
         let lines: Vec<&str> = history.lines().filter(|line| line.contains(name)).collect();
-        assert_eq!(lines.len(), 2, "{history}");
+        assert_eq!(lines.len(), 3, "{history}");
         assert!(lines[0].contains("reserved") && lines[0].contains(algorithm.split(' ').next().unwrap()));
-        assert!(lines[1].contains("committed"));
+        assert!(lines[1].contains("committed") && lines[2].contains("placed"));
         if algorithm == "noisy-gd" {
             assert_eq!(
                 workplace.run("verify model.json").code,
@@ -221,7 +221,7 @@ fn check_says_no_by_name_and_training_stops() {
     let workplace = workplace(200);
     train(&workplace, "--epsilon 0.3");
     let yes = workplace.run("budget check --ledger c.ledger");
-    assert!(yes.code == 0 && yes.out.starts_with("yes: 3 entries"), "{}", yes.out);
+    assert!(yes.code == 0 && yes.out.starts_with("yes: 4 entries"), "{}", yes.out);
     let head = yes.out.split("head ").nth(1).unwrap().trim().to_owned();
     let old = std::fs::read(workplace.path("c.ledger")).unwrap();
     train(&workplace, "--epsilon 0.3");
@@ -336,4 +336,36 @@ fn issue_22_5_nobody_is_told_to_overwrite_a_key() {
         "error: c.ledger.key: a key is 64 hexadecimal digits\n\
          hint: restore the key from a backup: a ledger opens with no other; a file that no ledger belongs to may be removed\n"
     );
+}
+
+/// Killed at any moment, making a ledger leaves nothing in the way of making it, and nothing else behind once it is made.
+#[test]
+fn issue_22_5_a_ledger_whose_making_was_killed_can_be_made() {
+    let workplace = Workplace::new();
+    let create = "budget create s --ledger c.ledger --epsilon 1 --delta 1e-6 --records 10";
+    let start = std::time::Instant::now();
+    assert_eq!(workplace.run(create).code, 0);
+    let whole = start.elapsed();
+    for kill in 0..40 {
+        for name in workplace.files() {
+            std::fs::remove_file(workplace.path(&name)).unwrap();
+        }
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_pairdp"))
+            .args(create.split_whitespace())
+            .current_dir(workplace.path(""))
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(whole.mul_f64(f64::from(kill) / 40.0));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let again = workplace.run(create);
+        assert!(again.code == 0 || again.err.contains("has a data set `s` already"), "{}", again.err);
+        assert_eq!(workplace.run("budget check --ledger c.ledger").code, 0);
+        if again.code == 0 {
+            // Whoever is next in this folder tidies up.
+            assert_eq!(workplace.run("simulate --records 2 --out t.csv").code, 0);
+            assert_eq!(workplace.files(), ["c.ledger", "c.ledger.key", "t.csv", "t.schema.toml"]);
+        }
+    }
 }

@@ -139,3 +139,69 @@ fn what_cannot_be_released_is_refused_with_the_reason() {
         assert!(run.code == 1 && run.err.contains(word), "{arguments}: {}", run.err);
     }
 }
+
+/// The numbers that noise was paid for are in the ledger before they are printed, and are printed again without the table.
+#[cfg(target_os = "linux")]
+#[test]
+fn issue_22_3_released_numbers_that_could_not_be_printed_are_had_again() {
+    let workplace = Workplace::with_cohort(300);
+    for command in [
+        "budget create stays --ledger c.ledger --epsilon 2 --delta 1e-6 --records 300 --schema cohort.schema.toml",
+        "train cohort.csv --task classification --epsilon 1 --delta 1e-6 --out m.json",
+    ] {
+        let run = workplace.run(command);
+        assert_eq!(run.code, 0, "{}", run.err);
+    }
+    let evaluate =
+        "evaluate m.json cohort.csv --private --epsilon 0.5 --ledger c.ledger --dataset stays --json";
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_pairdp"))
+        .args(evaluate.split_whitespace())
+        .current_dir(workplace.path(""))
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let released = said.lines().next().unwrap();
+    let run =
+        serde_json::from_str::<serde_json::Value>(released).unwrap()["run"].as_str().unwrap().to_owned();
+
+    std::fs::remove_file(workplace.path("cohort.csv")).unwrap();
+    let spent = workplace.run("budget show --ledger c.ledger").out;
+    let again = workplace.run(&format!("budget result {run} --ledger c.ledger --json"));
+    assert_eq!((again.code, again.out.trim_end()), (0, released), "{}", again.err);
+    let text = workplace.run(&format!("budget result {run} --ledger c.ledger"));
+    assert!(
+        text.out.contains("accuracy") && text.out.contains(&format!("spent as run {run}")),
+        "{}",
+        text.out
+    );
+    assert_eq!(workplace.run("budget show --ledger c.ledger").out, spent, "printing again costs nothing");
+    // Released numbers and public ones, and nothing else.
+    let history = workplace.run("budget history --ledger c.ledger --json").out;
+    let history: serde_json::Value = serde_json::from_str(&history).unwrap();
+    let kept =
+        &history["entries"].as_array().unwrap().last().unwrap()["entry"]["action"]["outcome"]["numbers"];
+    let names: Vec<&str> = kept.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        [
+            "accuracy",
+            "accuracy-high",
+            "accuracy-low",
+            "auc",
+            "auc-high",
+            "auc-low",
+            "delta",
+            "epsilon",
+            "noise-scale",
+            "positives",
+            "positives-high",
+            "positives-low",
+            "records"
+        ]
+    );
+    let unknown = workplace.run("budget result 00 --ledger c.ledger");
+    assert!(unknown.code == 1 && unknown.err.contains("holds no result"), "{}", unknown.err);
+}

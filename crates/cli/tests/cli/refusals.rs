@@ -187,6 +187,31 @@ fn issue_22_9_files_that_never_end_are_refused() {
     }
 }
 
+/// A pipe that nobody writes to is given up; one that somebody writes to is a file as any other.
+#[cfg(unix)]
+#[test]
+fn issue_22_9_a_pipe_without_a_writer_is_not_waited_for() {
+    let workplace = Workplace::new();
+    workplace.write("t.csv", GOOD);
+    workplace.write("t.schema.toml", SCHEMA);
+    let fifo = std::process::Command::new("mkfifo").arg(workplace.path("pipe")).status().unwrap();
+    assert!(fifo.success());
+    for command in ["verify pipe", "schema check t.csv --schema pipe"] {
+        let run = workplace.run(command);
+        assert_eq!(run.code, 1, "{command}: {}", run.err);
+        assert!(
+            run.err.starts_with("error: pipe: nothing came out of this pipe for 10 seconds\n"),
+            "{}",
+            run.err
+        );
+    }
+    let pipe = workplace.path("pipe");
+    let writer = std::thread::spawn(move || std::fs::write(pipe, SCHEMA));
+    let run = workplace.run("schema check t.csv --schema pipe");
+    assert_eq!(run.code, 0, "{}", run.err);
+    writer.join().unwrap().unwrap();
+}
+
 /// Rows beyond the cap do not count, but they are read; whoever's they are, no row is named.
 #[test]
 fn issue_18_08_a_bad_row_beyond_the_cap_is_refused_without_its_place() {

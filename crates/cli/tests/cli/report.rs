@@ -208,3 +208,35 @@ fn a_browser_shows_the_plots_without_complaint() {
     }
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }
+
+/// A model whose path takes days to follow is refused, by `report` as by `verify`, and not followed.
+#[test]
+fn issue_22_7_no_page_is_waited_for_longer_than_was_said() {
+    let workplace = Workplace::with_cohort(200);
+    let train = "train cohort.csv --algorithm matching-sgd --radius 3 --epsilon 1 --delta 1e-6 --steps 2000 --out m.json";
+    let run = workplace.run(train);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let refused = workplace.run("report m.json --out r.html --patience 1e-9");
+    assert_eq!(
+        (refused.code, refused.err.as_str()),
+        (
+            1,
+            "error: m.json: verifying this model takes longer than 0.000000001 s\nhint: say how long you would wait with --patience\n"
+        )
+    );
+    assert!(!workplace.path("r.html").exists());
+    assert_eq!(workplace.run("report m.json --out r.html").code, 0);
+    // Numbers that would keep anybody busy are answered at once, whatever they are.
+    let model = workplace.read("m.json");
+    for (from, to) in [("\"records\": 200", "\"records\": 0"), ("\"steps\": 2000", "\"steps\": 4294967295")] {
+        assert!(model.contains(from), "{model}");
+        workplace.write("bad.json", &model.replace(from, to));
+        let start = std::time::Instant::now();
+        for command in ["verify bad.json", "report bad.json --out bad.html"] {
+            let run = workplace.run(command);
+            assert!(run.code == 0 || run.code == 1, "{command}: {}", run.err);
+            assert!(!run.out.contains("yes: "), "{}", run.out);
+        }
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
+}

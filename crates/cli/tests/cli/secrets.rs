@@ -148,3 +148,36 @@ fn issue_18_a_hundred_bad_inputs_have_their_words() {
         assert!(!line.contains("os error"), "line {}: {line}", at + 1);
     }
 }
+
+/// A process that holds records leaves no core: it has no right to write one, and is not to be dumped.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_process_with_records_can_be_dumped() {
+    use std::os::unix::fs::MetadataExt as _;
+    let workplace = Workplace::with_cohort(100);
+    let pipe = workplace.path("pipe.csv");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for command in ["train pipe.csv --schema cohort.schema.toml --epsilon 1 --delta 1e-6", "worker"] {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_pairdp"))
+            .args(command.split_whitespace())
+            .current_dir(workplace.path(""))
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let limit = || {
+            let limits = std::fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap_or_default();
+            let line = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap_or_default();
+            line.split_whitespace().skip(4).take(2).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while limit() != ["0", "0"] {
+            assert!(std::time::Instant::now() < deadline, "{command}: {:?}", limit());
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        // What cannot be dumped belongs to root, whoever started it.
+        let owner = std::fs::metadata(format!("/proc/{}/environ", child.id())).unwrap().uid();
+        assert_eq!(owner, 0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

@@ -1,6 +1,7 @@
 //! A worker's side.
 
-use super::{Content, Description, PhaseRows, Reply, Request, Run, UNREADABLE, read, written};
+use super::fingerprint::Fingerprint;
+use super::{CHANGED, Content, Description, PhaseRows, Reply, Request, Run, Seen, UNREADABLE, read, written};
 use crate::LearnError;
 use crate::representation::{self, Map};
 use pairdp_data::{DataError, LabelUse, Table};
@@ -14,6 +15,7 @@ use std::sync::Mutex;
 /// One part of a table, in the memory of a worker.
 pub struct Part {
     description: Description,
+    fingerprint: Fingerprint,
     held: Mutex<Held>,
 }
 
@@ -40,7 +42,8 @@ impl Part {
         let Description { paths, encoding, label, .. } = &description;
         let table =
             Table::read_files(paths, encoding, LabelUse::Read(label)).map_err(DataError::without_row)?;
-        Ok(Self { description, held: Mutex::new(Held::Rows(table)) })
+        let fingerprint = Fingerprint::of(&table, description.key);
+        Ok(Self { description, fingerprint, held: Mutex::new(Held::Rows(table)) })
     }
 
     /// Answers a request: always in the same way, however often.
@@ -76,7 +79,7 @@ impl Part {
                 Content::Moments(Totals::new(weights, kappa, target, records, all, Par::Parallel))
             }
         };
-        written(&Reply { parts: vec![index], content })
+        written(&Reply { parts: vec![Seen { part: index, rows: self.fingerprint }], content })
     }
 }
 
@@ -115,7 +118,7 @@ impl Held {
                 // Shares of a metric's pairs all have the rows that the first one counted.
                 let counted = rows.get(part).or(rows.first());
                 if counted != Some(&(table.rows as u64)) {
-                    return Err(LearnError::Engine("the files of a part changed during the run".into()));
+                    return Err(LearnError::Engine(CHANGED.into()));
                 }
                 if let Some(released) = representation {
                     if !representation::fits(&released, &description.encoding) {

@@ -62,13 +62,16 @@ pub(crate) fn pack(problem: Problem, features: usize, parameters: Vec<f64>) -> V
 
 /// The parameters of given coordinates.
 pub(crate) fn unpack(problem: Problem, features: usize, packed: Vec<f64>) -> Vec<f64> {
-    let mut matrix = vec![0.0; features * features];
+    let zeros = || vec![0.0; features * features];
     match Shape::of(problem) {
-        Shape::Vector => return packed,
+        Shape::Vector => packed,
         Shape::Diagonal => {
+            let mut matrix = zeros();
             matrix.iter_mut().step_by(features + 1).zip(packed).for_each(|(entry, value)| *entry = value);
+            matrix
         }
         Shape::Symmetric => {
+            let mut matrix = zeros();
             let mut rest = packed.into_iter();
             for i in 0..features {
                 for j in i..features {
@@ -77,9 +80,9 @@ pub(crate) fn unpack(problem: Problem, features: usize, packed: Vec<f64>) -> Vec
                     matrix[j * features + i] = value;
                 }
             }
+            matrix
         }
     }
-    matrix
 }
 
 #[cfg(test)]

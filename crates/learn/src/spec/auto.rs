@@ -1,6 +1,7 @@
 //! Choices from public facts alone: n, the number of features, the budget and the task.
 
 use super::settings::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Settings};
+use crate::representation::Map;
 use crate::{Algorithm, Average, LearnError, NoiseKind, Plan, Task};
 use pairdp_pairwise::knots::Layout;
 use pairdp_pairwise::{MarginLoss, Objective, PointLoss, Problem};
@@ -23,6 +24,8 @@ pub(super) fn feature_bound(task: Task, features: usize) -> f64 {
 
 /// The part of the budget for where columns lie.
 pub(crate) const REPRESENTATION_SHARE: f64 = 0.3;
+/// Moments of more columns take gigabytes, and their noise drowns them.
+const WIDE: usize = 5000;
 /// From this clarity on a descent finds more than moments do.
 const CLEAR_ENOUGH: f64 = 30.0;
 /// For δ = 0, where ratios add up: from this clarity on knowing where columns lie is worth its part of ε.
@@ -82,7 +85,9 @@ impl Settings {
     ) -> Result<(Self, Option<String>), LearnError> {
         let (numbers, categories) = layout.counts();
         let clarity = clarity(records, numbers + categories, budget)?;
-        let (algorithm, because) = if self.task == Task::Regression {
+        let (algorithm, because) = if Map::width_of(layout) > WIDE {
+            (Algorithm::NoisyGd, format!("moments are a number for every two of more than {WIDE} columns"))
+        } else if self.task == Task::Regression {
             (Algorithm::Moments, "least squares needs moments only".to_owned())
         } else if budget.delta == Delta::PURE {
             (Algorithm::Moments, "for δ = 0 the noise of many steps adds up".to_owned())

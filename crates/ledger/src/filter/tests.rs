@@ -11,8 +11,15 @@ fn gaussian_charge(ratio: f64) -> Charge {
 
 #[test]
 fn shares_of_delta_add_up_to_one() {
-    let sum: f64 = (0..=PARTS).map(|k| shares(k).0 + shares(k).1).sum();
-    assert!(sum <= 1.0, "{sum}");
+    for epsilon in [1e-3, 1.0, LARGE, 50.0, 1e300] {
+        let region = |k| shares(k).0 + shares(k).1;
+        let level = |(at, share): (f64, f64)| {
+            assert!(at <= epsilon, "a region promises more than the grant");
+            share * (0..=PARTS).map(region).sum::<f64>()
+        };
+        let sum: f64 = levels(epsilon).map(level).sum();
+        assert!(sum <= 1.0, "{sum}");
+    }
 }
 
 /// Many Gaussian runs cost what one with all their noise would: nothing is lost but the shares of δ.
@@ -45,6 +52,25 @@ fn a_sampler_s_distance_counts_at_the_epsilon_of_the_whole() {
     assert!(spent.fits(Budget::new(1.0, 1e-6).unwrap()));
     // (1 + e¹⁰)·10⁻¹⁰ = 2.2·10⁻⁶.
     assert!(!spent.fits(Budget::new(10.0, 1e-6).unwrap()));
+}
+
+/// A thousand samples are 8·10⁻²⁸ from their law. At ε = 50 that counts as 4·10⁻⁶, and one small run used to take everything.
+#[test]
+fn issue_22_6_a_small_run_takes_little_of_a_large_grant() {
+    let run = Charge { ratio_squared: 1e-3, distance: 1000.0 * f64::powi(2.0, -100), ..free() };
+    let mut spent = Filter::default();
+    for epsilon in [29.0, 31.0, 50.0, 100.0, 1000.0] {
+        spent = Filter::default();
+        (0..1000).for_each(|_| spent.add(&run));
+        assert!(spent.fits(Budget::new(epsilon, 1e-6).unwrap()), "{epsilon}");
+    }
+    let needed = spent.needed(Delta::new(1e-6).unwrap());
+    assert!((1.0..10.0).contains(&needed), "{needed}");
+    // Beyond 30 samplers count at the ε of the grant: (1 + e⁶⁰)·8·10⁻²⁸ is 0.09.
+    let far = |distance| Filter::default().with(&Charge { ratio_squared: 30.0, distance, ..free() });
+    let grant = Budget::new(60.0, 1e-6).unwrap();
+    assert!(far(0.0).fits(grant) && far(0.0).needed(grant.delta) > LARGE);
+    assert!(!far(run.distance).fits(grant) && far(run.distance).needed(grant.delta) > LARGE);
 }
 
 fn any_charge() -> impl Strategy<Value = Charge> {

@@ -1,11 +1,14 @@
 //! Balances and histories, for people and for machines.
 
-use pairdp_ledger::{Action, Balance, Head, Line, utc};
+use pairdp_ledger::{Action, Balance, Head, Line, ModelDigest, RunId, utc};
 use pairdp_units::shown;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-pub(crate) fn balances(balances: &[(String, Balance)], head: Head) -> (String, Value) {
+/// Runs that are done and whose model was not seen in its place.
+pub(crate) type Unplaced = [(RunId, String, ModelDigest)];
+
+pub(crate) fn balances(balances: &[(String, Balance)], unplaced: &Unplaced, head: Head) -> (String, Value) {
     let mut text = String::new();
     for (name, balance) in balances {
         let facts = &balance.dataset;
@@ -27,15 +30,25 @@ pub(crate) fn balances(balances: &[(String, Balance)], head: Head) -> (String, V
             balance.open,
             balance.cancelled,
         );
+        let unseen = unplaced.iter().filter(|(_, dataset, _)| dataset == name).count();
+        if unseen > 0 {
+            text.pop();
+            let _ = writeln!(
+                text,
+                "  models   {unseen} of done runs not seen in their place: `pairdp budget recover`\n"
+            );
+        }
     }
     if balances.is_empty() {
         text.push_str("no data sets yet\n");
     }
-    let objects: Vec<Value> = balances.iter().map(|(name, balance)| balance_object(name, balance)).collect();
+    let object = |(name, balance): &(String, Balance)| balance_object(name, balance, unplaced);
+    let objects: Vec<Value> = balances.iter().map(object).collect();
     (text, json!({ "datasets": objects, "head": head.to_string() }))
 }
 
-fn balance_object(name: &str, balance: &Balance) -> Value {
+fn balance_object(name: &str, balance: &Balance, unplaced: &Unplaced) -> Value {
+    let unseen = unplaced.iter().filter(|(_, dataset, _)| dataset == name).map(|(run, ..)| run);
     let facts = &balance.dataset;
     json!({
         "name": name, "epsilon": facts.grant.epsilon, "delta": facts.grant.delta,
@@ -43,6 +56,7 @@ fn balance_object(name: &str, balance: &Balance) -> Value {
         // JSON has no infinity; null says that no grant with this δ would cover it.
         "spent_epsilon": balance.spent.is_finite().then_some(balance.spent), "left_epsilon": balance.left,
         "committed": balance.committed, "open": balance.open, "cancelled": balance.cancelled,
+        "unplaced": unseen.collect::<Vec<_>>(),
     })
 }
 
@@ -69,6 +83,7 @@ fn describe(action: &Action) -> String {
         Action::Committed { run, excess: Some(_), .. } => {
             format!("committed  {run}  RELEASED MORE THAN RESERVED")
         }
+        Action::Placed { run } => format!("placed     {run}"),
         Action::Cancelled { run, reason } => format!("cancelled  {run}  {reason}"),
     }
 }

@@ -1,0 +1,129 @@
+//! From the last release of a run to its model in its place.
+//!
+//! A run that a ledger paid for is worth its budget only if somebody gets its model; and a run must not make its releases
+//! twice, however often it is killed and goes on. So what follows the last release is written in this order, each write whole
+//! and synced before the next begins:
+//!
+//! | | write | a kill right after it leaves | what goes on from there |
+//! |---|---|---|---|
+//! | 1 | reservation | an open run; it is spent, nobody knows what was released | from the checkpoint, if there was one |
+//! | 2 | the checkpoint, which is now the model | an open run whose releases are all made | the same command: 3 to 7 |
+//! | 3 | the model as `.pairdp-model-RUN-NAME` beside its place | an open run and its whole model | the same command, or `budget recover`: 4 to 7 |
+//! | 4 | commit, with the digest of the model's file | a run that is done, "model not seen" | the same command, or `budget recover`: 5 to 7 |
+//! | 5 | the model in its place | the same; the model is there | the same command, or `budget recover`: 6, 7 |
+//! | 6 | "placed" in the ledger | a checkpoint too many | the same command: 7 |
+//! | 7 | removal of the checkpoint | nothing | – |
+//!
+//! Noise is drawn only between 1 and 2. A command that goes on from a checkpoint finds either the state after some releases,
+//! and makes those that are left under the reservation that is open for them; or, from 2 on, the model, and draws nothing.
+//! From 4 on the run is not open any more, and the ledger refuses to let it go on. Without a checkpoint a command begins
+//! anew, with a reservation of its own; but where a model of this ledger waits for the very place that it would write to, it is
+//! refused and pointed to `budget recover`, so that nobody pays twice for want of a look.
+//!
+//! What cannot be saved at 2 must not be gone on from: the old checkpoint is removed, and if not even that is possible the run
+//! is committed before its model is written. What cannot be kept at 3 beside its
+//! place is kept in the folder for temporary files, and if there neither, printed after the commit.
+
+use crate::args::Spending;
+use crate::checkpoint;
+use crate::failure::Failure;
+use crate::output::{Force, Kind, Output, Taken, paid};
+use pairdp_learn::{LearnError, PrivateModel, certified_event};
+use pairdp_ledger::{Booking, Ledger, Outcome, RunState};
+use std::path::Path;
+
+/// A model and the text of its file.
+pub(crate) struct Finished {
+    pub(crate) model: PrivateModel,
+    pub(crate) document: String,
+}
+
+impl Finished {
+    /// Settles a run that was just trained and puts its model in its place.
+    pub(crate) fn deliver(&self, out: Output, payer: Option<Booking>, last: Last) -> Result<(), Failure> {
+        let bytes = self.document.as_bytes();
+        let (Some(booking), Some(run)) = (payer, &self.model.run) else {
+            return out.write_paid(bytes);
+        };
+        let released = certified_event(&self.model.certificate)?;
+        let settle = || booking.settle_with(&released, Outcome::model(bytes));
+        let (paid, settled) = match last {
+            Last::Saved => (out.keep(run, bytes), settle()),
+            Last::Stale => {
+                let settled = settle();
+                (out.keep(run, bytes), settled)
+            }
+        };
+        let settled = settled.map_err(|error| paid.unsettled(&error))?;
+        paid.put()?;
+        Ok(settled.placed()?)
+    }
+
+    /// Puts the model of a run in its place that was interrupted after its last release.
+    pub(crate) fn deliver_again(
+        &self,
+        path: &Path,
+        force: Force,
+        taken: &Taken,
+        spending: &Spending,
+    ) -> Result<(), Failure> {
+        let bytes = self.document.as_bytes();
+        let there = std::fs::read(path).is_ok_and(|found| found == bytes);
+        let place = || if there { Ok(None) } else { Output::new(path, Kind::Model, force, taken).map(Some) };
+        let (run, file) = match (&self.model.run, &spending.ledger) {
+            (Some(run), Some(file)) => (run, file),
+            (None, None) => return place()?.map_or(Ok(()), |out| out.write_paid(bytes)),
+            // Paid for by somebody else than the command says.
+            _ => return Err(LearnError::Checkpoint.into()),
+        };
+        let mut ledger = Ledger::open_with(file, spending.key_command.as_deref())?;
+        let state = ledger.run(run)?;
+        let is_this = match &state {
+            RunState::Open => true,
+            RunState::Done { outcome, .. } => *outcome == Some(Outcome::model(bytes)),
+            RunState::Unknown => false,
+        };
+        if !is_this {
+            return Err(LearnError::Checkpoint.into());
+        }
+        let paid = place()?.map(|out| out.keep(run, bytes));
+        if state == RunState::Open {
+            ledger.finish(run, &certified_event(&self.model.certificate)?, Outcome::model(bytes))?;
+        }
+        paid.map_or(Ok(()), paid::Paid::put)?;
+        Ok(ledger.placed(run)?)
+    }
+}
+
+/// What the checkpoint of a finished run is, if it has one.
+#[derive(Clone, Copy)]
+pub(crate) enum Last {
+    /// The model, or none any more.
+    Saved,
+    /// Some state before the last release, which could be neither replaced nor removed.
+    Stale,
+}
+
+impl Last {
+    /// After the model was to be saved as the last checkpoint.
+    pub(crate) fn after(saved: Result<(), LearnError>, file: Option<&checkpoint::File>) -> Self {
+        match (saved, file) {
+            (Err(_), Some(file)) if !file.remove() => Self::Stale,
+            _ => Self::Saved,
+        }
+    }
+}
+
+/// Refuses to train where a model that this ledger paid for waits for its place.
+pub(crate) fn refuse_waiting(path: &Path, force: Force, spending: &Spending) -> Result<(), Failure> {
+    let (Some(file), Some(waiting)) = (&spending.ledger, paid::kept_for(path)) else { return Ok(()) };
+    let known = Ledger::open_with(file, spending.key_command.as_deref())?.run(&waiting.run)?;
+    if known == RunState::Unknown || force == Force::Asked {
+        return Ok(());
+    }
+    Err(Failure::coded(
+        "waiting",
+        format!("{}: the model of run {} waits for this place and is paid for", path.display(), waiting.run),
+        format!("`pairdp budget recover --ledger {}` puts it there; --force trains another", file.display()),
+    ))
+}

@@ -1,0 +1,52 @@
+//! Whether a part is what it was.
+//!
+//! A keyed digest of the rows as they were read, and not of the file: it is about the very numbers that answers are computed from,
+//! and a file that changes while it is read cannot slip between the two. The key is drawn for one run and the digest
+//! stays with the driver, so that nobody can compare it with that of a table he guesses.
+
+use crate::LearnError;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use pairdp_data::Table;
+use pairdp_noise::{Secure, Source as _};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+
+/// The key of one run.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct FingerprintKey([u64; 4]);
+
+impl FingerprintKey {
+    pub(super) fn draw() -> Result<Self, LearnError> {
+        let mut source = Secure::from_os()?;
+        Ok(Self(std::array::from_fn(|_| source.next_word())))
+    }
+}
+
+/// A digest that two tables share only if they are the same, row by row.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Fingerprint([u8; 16]);
+
+impl Fingerprint {
+    pub(super) fn of(table: &Table, key: FingerprintKey) -> Self {
+        let key: Vec<u8> = key.0.iter().flat_map(|word| word.to_le_bytes()).collect();
+        #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
+        let mut digest = Hmac::<Sha256>::new_from_slice(&key).expect("a key of any length");
+        for size in [table.rows, table.columns] {
+            digest.update(&(size as u64).to_le_bytes());
+        }
+        let mut bytes = Vec::with_capacity(8 * PIECE);
+        for numbers in [&table.features, &table.targets] {
+            for piece in numbers.chunks(PIECE) {
+                bytes.clear();
+                bytes.extend(piece.iter().flat_map(|number| number.to_bits().to_le_bytes()));
+                digest.update(&bytes);
+            }
+        }
+        let mut short = [0; 16];
+        short.copy_from_slice(&digest.finalize().into_bytes()[..16]);
+        Self(short)
+    }
+}
+
+/// Numbers that are turned into bytes at a time.
+const PIECE: usize = 1 << 12;

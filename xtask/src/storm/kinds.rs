@@ -1,0 +1,217 @@
+//! The faults.
+
+use super::Random;
+use super::place::{Ended, Place, RECORDS, SPENDING, ended, train};
+use anyhow::{Context, Result};
+use std::time::Duration;
+
+/// Rounds before a storm moves on to fresh files.
+pub(super) const ROUNDS_A_PLACE: u32 = 12;
+/// Mutated files a round.
+const MUTATIONS: u64 = 25;
+
+/// What was tried how often, and what was lost by it.
+type Act = fn(&Place, &mut Random) -> Result<(u64, Vec<String>)>;
+
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    pub(super) act: Act,
+}
+
+pub(super) const ALL: &[Kind] = &[
+    Kind { name: "`train` killed", act: kill_train },
+    Kind { name: "`train --engine local:2` killed", act: kill_engine },
+    Kind { name: "`train --checkpoint` killed and gone on", act: kill_and_go_on },
+    Kind { name: "`evaluate --private` killed", act: kill_evaluate },
+    Kind { name: "`budget create` and `grant` killed", act: kill_budget },
+    Kind { name: "eight commands at once", act: at_once },
+    Kind { name: "a full disk", act: full_disk },
+    Kind { name: "a place that cannot be written to", act: read_only },
+    Kind { name: "a result that cannot be printed", act: unprintable },
+    Kind { name: "mutated models", act: mutated_models },
+    Kind { name: "mutated ledgers", act: mutated_ledgers },
+];
+
+fn wrong(ended: &[Ended]) -> Vec<String> {
+    ended.iter().filter_map(Ended::wrong).collect()
+}
+
+fn kill_train(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+    let moment = random.moment(place.whole.mul_f64(1.2));
+    Ok((1, wrong(&[place.killed(&train("cohort.csv", "model.json", "--force"), moment)?])))
+}
+
+fn kill_engine(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+    let moment = random.moment(place.whole.mul_f64(2.0));
+    let words = train("parts", "model.json", "--force --engine local:2");
+    Ok((1, wrong(&[place.killed(&words, moment)?])))
+}
+
+/// Killed some times, then let finish: paid at most once for every time that nothing was saved yet.
+fn kill_and_go_on(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+    let words = train("cohort.csv", "model.json", "--force --checkpoint run.checkpoint --checkpoint-every 0");
+    let (before, mut tries, mut lost) = (place.spent_runs()?, 0, Vec::new());
+    let mut begun = 1;
+    for _ in 0..=random.below(4) {
+        let moment = random.moment(place.whole.mul_f64(1.2));
+        lost.extend(place.killed(&words, moment)?.wrong());
+        tries += 1;
+        begun += u64::from(!place.path("run.checkpoint").exists());
+    }
+    let last = place.run(&words)?;
+    if last.code != Some(0) {
+        lost.push(format!("it does not go on: {}", last.err.trim()));
+    }
+    if !place.path("model.json").exists() || place.path("run.checkpoint").exists() {
+        lost.push("it went on and has no model".to_owned());
+    }
+    if place.spent_runs()? > before + begun {
+        lost.push("it was paid for twice".to_owned());
+    }
+    Ok((tries, lost))
+}
+
+fn kill_evaluate(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+    let moment = random.moment(place.whole.mul_f64(1.2));
+    Ok((1, wrong(&[place.killed(&evaluation(), moment)?])))
+}
+
+fn evaluation() -> String {
+    format!("evaluate first.json cohort.csv --private --epsilon 0.02 --delta 1e-7 {SPENDING}")
+}
+
+/// A ledger whose making was killed can be made; one whose grant was killed has the old one or the new one.
+fn kill_budget(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+    let create = format!("budget create d --ledger new.ledger --epsilon 1 --delta 1e-6 --records {RECORDS}");
+    let moment = random.moment(Duration::from_millis(30));
+    let mut lost = wrong(&[place.killed(&create, moment)?]);
+    let again = place.run(&create)?;
+    let made = again.code == Some(0) || again.err.contains("has a data set `d` already");
+    if !made || place.run("budget check --ledger new.ledger")?.code != Some(0) {
+        lost.push(format!("a ledger cannot be made any more: {}", again.err.trim()));
+    }
+    let grant = "budget grant stays --ledger c.ledger --epsilon 8 --delta 1e-6";
+    lost.extend(place.killed(grant, random.moment(Duration::from_millis(30)))?.wrong());
+    for name in ["new.ledger", "new.ledger.key"] {
+        let _ = std::fs::remove_file(place.path(name));
+    }
+    Ok((2, lost))
+}
+
+fn at_once(place: &Place, _: &mut Random) -> Result<(u64, Vec<String>)> {
+    let spawn = |words: String| place.command(&words).spawn().context("could not start a command");
+    let mut children = Vec::new();
+    for k in 0..3 {
+        children.push(spawn(train("cohort.csv", &format!("model{k}.json"), ""))?);
+        children.push(spawn(evaluation())?);
+    }
+    children.push(spawn("budget show --ledger c.ledger".to_owned())?);
+    children.push(spawn("budget recover --ledger c.ledger".to_owned())?);
+    let ended = children.into_iter().map(ended).collect::<Result<Vec<_>>>()?;
+    let failed = ended.iter().filter(|one| one.code == Some(2)).map(|one| one.err.trim().to_owned());
+    Ok((8, wrong(&ended).into_iter().chain(failed).collect()))
+}
+
+fn full_disk(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+    // From nothing at all to enough for the model but not for the ledger.
+    let blocks = random.below(160);
+    let words = train("cohort.csv", "model.json", "--force");
+    let starved = ended(place.starved(&words, blocks).spawn()?)?;
+    let mut lost = wrong(std::slice::from_ref(&starved));
+    if starved.err.contains("went to standard output") {
+        // Where it would be saved by whoever reads this.
+        std::fs::write(place.path("tmp/model-printed.json"), &starved.out)?;
+    }
+    if starved.code == Some(0) && !place.path("model.json").exists() {
+        lost.push("it says that it went well, and there is no model".to_owned());
+    }
+    Ok((1, lost))
+}
+
+fn read_only(place: &Place, _: &mut Random) -> Result<(u64, Vec<String>)> {
+    let before = place.spent_runs()?;
+    let run = place.run(&train("cohort.csv", "/proc/model.json", ""))?;
+    let mut lost = wrong(std::slice::from_ref(&run));
+    if run.code == Some(0) || place.spent_runs()? != before {
+        lost.push("budget was spent on a model that cannot be written".to_owned());
+    }
+    Ok((1, lost))
+}
+
+/// The numbers of an evaluation that nobody could read are had again; [`Place::unsound`] looks at that.
+fn unprintable(place: &Place, _: &mut Random) -> Result<(u64, Vec<String>)> {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full")?;
+    let run = ended(place.command(&evaluation()).stdout(full).spawn()?)?;
+    let silent = (run.code == Some(0)).then(|| "what could not be printed was no failure".to_owned());
+    Ok((1, wrong(&[run]).into_iter().chain(silent).collect()))
+}
+
+fn mutated_models(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+    let model = std::fs::read(place.path("first.json"))?;
+    let mut lost = Vec::new();
+    for _ in 0..MUTATIONS {
+        std::fs::write(place.path("mutant.json"), mutated(&model, random))?;
+        for words in ["verify mutant.json", "report mutant.json --out mutant.html"] {
+            let run = place.run(words)?;
+            if run.code == Some(2) {
+                lost.push(format!("{words} failed: {}", run.err.trim()));
+            }
+            lost.extend(run.wrong());
+        }
+    }
+    Ok((MUTATIONS, lost))
+}
+
+/// A changed history is noticed: the check says no, or the change was where nothing is written, and the head is the same.
+fn mutated_ledgers(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+    let ledger = std::fs::read(place.path("c.ledger"))?;
+    std::fs::copy(place.path("c.ledger.key"), place.path("mutant.ledger.key"))?;
+    let head = place.run("budget check --ledger c.ledger")?.out;
+    let mut lost = Vec::new();
+    for _ in 0..MUTATIONS {
+        std::fs::write(place.path("mutant.ledger"), mutated(&ledger, random))?;
+        let run = place.run("budget check --ledger mutant.ledger")?;
+        lost.extend(run.wrong());
+        if run.code == Some(0) && run.out != head {
+            lost.push(format!("a changed history was taken for a sound one: {}", run.out));
+        }
+    }
+    let _ = std::fs::remove_file(place.path("mutant.ledger-journal"));
+    Ok((MUTATIONS, lost))
+}
+
+/// Some bytes changed, cut out, doubled, or a number replaced by an unkind one.
+fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=random.below(3) {
+        let length = bytes.len() as u64;
+        let at = usize::try_from(random.below(length)).unwrap_or(0);
+        let run = usize::try_from(random.below(40)).unwrap_or(0).min(bytes.len() - at);
+        match random.below(5) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => drop(bytes.drain(at..at + run)),
+            2 => {
+                let piece = bytes[at..at + run].to_vec();
+                bytes.splice(at..at, piece);
+            }
+            3 => bytes.truncate(at),
+            _ => {
+                let unkind =
+                    ["0", "-1", "4294967295", "18446744073709551615", "1e308", "1e-320", "null", "[]"];
+                let digits = |byte: &u8| byte.is_ascii_digit();
+                if let Some(start) = bytes[at..].iter().position(digits).map(|more| at + more) {
+                    let end = bytes[start..]
+                        .iter()
+                        .position(|byte| !digits(byte))
+                        .map_or(bytes.len(), |more| start + more);
+                    let new = unkind[usize::try_from(random.below(8)).unwrap_or(0)];
+                    bytes.splice(start..end, new.bytes());
+                }
+            }
+        }
+        if bytes.is_empty() {
+            break;
+        }
+    }
+    bytes
+}
