@@ -86,7 +86,7 @@ fn report(tallies: &[Tally], time: Duration) -> Result<()> {
     Ok(())
 }
 
-#[expect(clippy::disallowed_methods, reason = "where cargo puts what it builds")]
+#[expect(clippy::disallowed_methods, reason = "where cargo puts the programs that are stormed")]
 fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }

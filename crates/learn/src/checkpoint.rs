@@ -182,7 +182,7 @@ impl<'a> Checkpointer<'a> {
     ///
     /// # Errors
     /// [`LearnError`] when the checkpoint cannot be read.
-    pub(crate) fn paid(&mut self) -> Result<Option<String>, LearnError> {
+    pub fn paid(&mut self) -> Result<Option<String>, LearnError> {
         Ok(self.load()?.and_then(Saved::run))
     }
 

@@ -305,7 +305,10 @@ fn issue_22_1_what_came_of_a_run_is_in_the_entry_that_ends_it() {
     assert_eq!(desk.reopened().history().unwrap().len(), 4, "placed is said once");
     // It goes on no more, and cannot be ended twice; what was spent stays.
     let error = desk.ledger.resume("d", schema(), &run, &cost).unwrap_err();
-    assert!(matches!(error, LedgerError::RunIsDone(_)) && error.hint(FrontEnd::Command).is_some(), "{error}");
+    assert!(
+        matches!(error, LedgerError::RunIsDone(_)) && error.hint(pairdp_units::FrontEnd::Command).is_some(),
+        "{error}"
+    );
     assert!(desk.ledger.finish(&run, cost.event(), model.clone()).is_err());
     assert!((desk.spent() - 0.2).abs() < 1e-6);
     // A run whose process is gone is ended by whoever finds its model.

@@ -41,6 +41,13 @@ pub struct Records {
     feature_bound: f64,
 }
 
+impl Records {
+    fn wipe(&mut self) {
+        self.features.as_mut_slice().zeroize();
+        self.targets.as_mut_slice().zeroize();
+    }
+}
+
 impl Drop for Records {
     fn drop(&mut self) {
         self.wipe();
@@ -48,11 +55,6 @@ impl Drop for Records {
 }
 
 impl Records {
-    fn wipe(&mut self) {
-        self.features.as_mut_slice().zeroize();
-        self.targets.as_mut_slice().zeroize();
-    }
-
     /// Takes a row-major matrix and clips every row to `feature_bound`; a positive record gets the target +1, a
     /// negative one −1.
     ///
