@@ -64,6 +64,13 @@ fn train_under_fire(options: &str, kills: usize, most_milliseconds: u64) -> (Val
             assert!(run.out.contains(&went_on) || run.out.contains("made all its releases"), "{}", run.out);
         }
     }
+    if workplace.path("run.checkpoint").exists() {
+        // Killed with the model in its place: the same command finds both, and has nothing left to do but tidy up.
+        let model = workplace.read("m.json");
+        let run = workplace.run(&arguments);
+        assert!(run.code == 0 && run.out.contains("made all its releases"), "{}{}", run.out, run.err);
+        assert_eq!(workplace.read("m.json"), model);
+    }
     assert!(!workplace.path("run.checkpoint").exists(), "a finished run leaves no checkpoint");
     assert_eq!(workplace.run("verify m.json").code, 0);
     let model: Value = serde_json::from_str(&workplace.read("m.json")).unwrap();
