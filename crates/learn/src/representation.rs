@@ -66,13 +66,14 @@ pub(crate) fn read(layout: &Layout, released: Vec<f64>, noise: f64, records: usi
     Representation { reading: READING.into(), counted, noise, weights: released }
 }
 
+/// What a reading takes for noise where there is none.
+pub(crate) const NO_NOISE: f64 = 1e-9;
+
 /// A table's own weights, as they are: for models without privacy.
 pub(crate) fn exact(layout: &Layout, table: &Table) -> Result<Representation, LearnError> {
-    /// What a reading takes for noise where there is none.
-    const NONE: f64 = 1e-9;
     let Table { features, columns, targets, rows } = table;
     let sums = KnotSums::new(layout, features, *columns, targets, *rows, Par::Parallel);
-    Ok(read(layout, sums.query(layout, false)?, NONE, *rows))
+    Ok(read(layout, sums.query(layout, false)?, NO_NOISE, *rows))
 }
 
 /// The share of positive records, or for numbers the place of their mean between the ends of their range, as released and moved

@@ -104,7 +104,7 @@ impl Predictor {
             let noise = noise.map(|deviation| spread.iter().map(|length| length * deviation).collect());
             let quantiles = match (&column.kind, map.as_ref().and_then(|map| map.quantiles(index))) {
                 (Kind::Range([low, high]), Some(places)) => {
-                    Some(places.map(|place| low + (place + 1.0) / 2.0 * (high - low)))
+                    Some(places.map(|place| low + f64::midpoint(place, 1.0) * (high - low)))
                 }
                 _ => None,
             };

@@ -194,6 +194,9 @@ mod tests {
         read(&[&weights], 1e-6 * n, n).remove(0)
     }
 
+    /// Of the values of all functions at one place.
+    type Statistic<'a> = &'a dyn Fn(&dyn Fn(usize) -> f64) -> f64;
+
     #[test]
     fn fine_functions_are_centred_and_independent_under_what_was_read() {
         let reading = smooth(1e5);
@@ -201,7 +204,7 @@ mod tests {
         let at = |k: usize, i: usize| curves.values[k * FUNCTIONS + i];
         // Between two points of the grid the middle stands for the mass.
         let mass = |k: usize| reading.cumulative[k] - reading.cumulative[k - 1];
-        let mean = |of: &dyn Fn(&dyn Fn(usize) -> f64) -> f64| {
+        let mean = |of: Statistic| {
             let between: f64 =
                 (1..GRID).map(|k| mass(k) * of(&|i| f64::midpoint(at(k, i), at(k - 1, i)))).sum();
             let (first, last) = (reading.cumulative[0], 1.0 - reading.cumulative[GRID - 1]);
@@ -248,7 +251,7 @@ mod tests {
         assert!(value(7.0).iter().zip(last).all(|(found, last)| (found - last).abs() < 1e-12));
         assert_eq!(value(f64::NEG_INFINITY), value(-1.0));
         let (left, middle, right) =
-            (value(grid(600)), value((grid(600) + grid(601)) / 2.0), value(grid(601)));
+            (value(grid(600)), value(f64::midpoint(grid(600), grid(601))), value(grid(601)));
         for i in 0..FUNCTIONS {
             assert!((middle[i] - f64::midpoint(left[i], right[i])).abs() < 1e-12);
         }

@@ -1,8 +1,8 @@
 //! The map: a row by its ranks.
 
-use super::Representation;
 use super::curves::{Curves, FUNCTIONS, QUANTILES};
 use super::reading::read;
+use super::{NO_NOISE, Representation};
 use pairdp_data::{Encoding, Kind, Table};
 use pairdp_pairwise::clip_row;
 use pairdp_pairwise::knots::{Block, CATEGORY_WEIGHT, KNOTS, Layout};
@@ -15,6 +15,8 @@ const MOST_COLUMNS: usize = 600;
 pub(crate) const CATEGORY_SCALE: f64 = 1.732_050_807_568_877_2;
 /// Rows are cut to this share of the length that they have in the root mean square.
 const KEPT_LENGTH: f64 = 0.7;
+/// The same where no noise is scaled to it: nearly all rows stay as they are.
+const WHOLE_LENGTH: f64 = 3.0;
 
 /// How many functions a number becomes, from public facts: the columns of the table.
 fn functions(layout: &Layout) -> usize {
@@ -95,7 +97,8 @@ impl Map {
             }
         }
         // If nothing seems to vary, rows are as long as they are.
-        let length = if energy > 1e-6 { KEPT_LENGTH * energy.sqrt() } else { 1.0 };
+        let kept = if noise > NO_NOISE { KEPT_LENGTH } else { WHOLE_LENGTH };
+        let length = if energy > 1e-6 { kept * energy.sqrt() } else { 1.0 };
         Self { columns, width: Self::width_of(layout), length }
     }
 

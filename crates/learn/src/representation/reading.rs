@@ -110,7 +110,7 @@ fn read_one(shapes: &Shapes, weights: &[f64], posterior: &[f64], noise: f64, n: 
 impl Reading {
     /// The distribution function if no knot had a larger share than this, before shares are scaled to 1 again.
     pub(crate) fn evened(&self, most: f64) -> Vec<f64> {
-        let shares = normalised(self.shares.map(|share| smaller(share, most)));
+        let shares = normalised(&self.shares.map(|share| smaller(share, most)));
         shares.map_or_else(
             || self.cumulative.clone(),
             |shares| shifted(&self.cumulative, &self.shares, &shares),
@@ -126,11 +126,11 @@ fn corrected(expected: &[f64; KNOTS], weights: &[f64], noise: f64, n: f64) -> [f
         let believed = if off.abs() > SURE * noise / n { off } else { 0.0 };
         shares[k] = expected[k] + believed;
     }
-    normalised(shares).or_else(|| normalised(*expected)).unwrap_or([1.0 / KNOTS as f64; KNOTS])
+    normalised(&shares).or_else(|| normalised(expected)).unwrap_or([1.0 / KNOTS as f64; KNOTS])
 }
 
 /// Shares of 1, if they add up to anything.
-fn normalised(shares: [f64; KNOTS]) -> Option<[f64; KNOTS]> {
+fn normalised(shares: &[f64; KNOTS]) -> Option<[f64; KNOTS]> {
     let shares = shares.map(|share| larger(share, 0.0));
     let total: f64 = shares.iter().sum();
     (total > 0.0 && total.is_finite()).then(|| shares.map(|share| share / total))
@@ -166,11 +166,11 @@ mod tests {
         ((random.next_word() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// Weights of a narrow column around a middle, with noise.
-    fn narrow(middle: f64, n: f64, noise: f64, random: &mut Replay) -> Vec<f64> {
+    /// Weights of a narrow column around one of 129 middles, with noise.
+    fn narrow(middle: usize, n: f64, noise: f64, random: &mut Replay) -> Vec<f64> {
         let shapes = Shapes::table();
         // A bell of width 1/32.
-        let which = 6 * 129 + ((middle + 1.0) * 64.0).round() as usize;
+        let which = 6 * 129 + middle;
         shapes.weights[which]
             .iter()
             .map(|share| {
@@ -191,8 +191,9 @@ mod tests {
     fn columns_that_are_alike_are_read_better_together_than_alone() {
         let (n, noise) = (150.0, 40.0);
         let mut random = Replay::from_seed(5);
-        let middles: Vec<f64> = (0..20).map(|k| -0.9 + 0.09 * f64::from(k)).collect();
-        let columns: Vec<Vec<f64>> = middles.iter().map(|m| narrow(*m, n, noise, &mut random)).collect();
+        let places: Vec<usize> = (0..20).map(|k| 6 + 6 * k).collect();
+        let columns: Vec<Vec<f64>> = places.iter().map(|k| narrow(*k, n, noise, &mut random)).collect();
+        let middles: Vec<f64> = places.iter().map(|k| *k as f64 / 64.0 - 1.0).collect();
         let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
         let mean = |errors: Vec<f64>| errors.iter().sum::<f64>() / errors.len() as f64;
         let together = mean(read(&all, noise, n).iter().zip(&middles).map(|(r, m)| error(r, *m)).collect());
