@@ -90,7 +90,7 @@ impl Encoding {
             for (value, (scale, missing)) in row.iter().zip(&scales) {
                 match missing {
                     Some(missing) => {
-                        features.push(scale.apply(if value.is_nan() { *missing } else { *value }))
+                        features.push(scale.apply(if value.is_nan() { *missing } else { *value }));
                     }
                     None if value.is_nan() => features.extend([0.0, 1.0]),
                     None => features.extend([scale.apply(*value), 0.0]),

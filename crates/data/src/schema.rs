@@ -257,14 +257,13 @@ impl Column {
     fn check_missing(&self) -> Result<(), String> {
         match (&self.kind, &self.missing) {
             (Kind::Range(_), _) if self.other => Err("`other` is for categories".into()),
-            (Kind::Range(_), Some(Missing::Own)) => Ok(()),
+            (Kind::Range(_), Some(Missing::Own)) | (_, None) => Ok(()),
             (Kind::Range(_), Some(Missing::Number(value))) if value.is_finite() => Ok(()),
             (Kind::Range(_), Some(_)) => {
                 Err("`missing` is a finite number, or \"own\", where the column has a range".into())
             }
             (Kind::Categories(values), Some(Missing::Category(value))) if values.contains(value) => Ok(()),
             (Kind::Categories(_), Some(_)) => Err("`missing` is one of the categories".into()),
-            (_, None) => Ok(()),
         }
     }
 }
