@@ -61,7 +61,8 @@ class Prediction(BaseEstimator):
         list of dict
             ``column``; ``cells``: places of a column of numbers in its own unit, or categories; ``adds``: what each of them adds;
             ``noise``: the standard deviation of the noise in that, or None where it is not known; ``quantiles``: the numbers below
-            which 5, 25, 50, 75 and 95 % of the records lie, as released, or None.
+            which 5, 25, 50, 75 and 95 % of the records that have one lie, as released, or None; ``missing``: ``adds`` and ``noise``
+            of an empty cell, or None where it has no place of its own.
         """
         check_is_fitted(self, "model_")
         text = self._model.shapes()
@@ -72,7 +73,12 @@ class Prediction(BaseEstimator):
             ((_, parts),) = shape.pop("parts").items()
             cells, adds = zip(*parts, strict=True)
             shapes.append({**shape, "cells": list(cells), "adds": list(adds)})
-        return sorted(shapes, key=lambda shape: min(shape["adds"]) - max(shape["adds"]))
+
+        def reach(shape: dict[str, Any]) -> float:
+            adds = shape["adds"] + ([shape["missing"]["adds"]] if shape["missing"] else [])
+            return max(adds) - min(adds)
+
+        return sorted(shapes, key=reach, reverse=True)
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         rows = self._rows(X)

@@ -158,6 +158,9 @@ def shapes(model: Any, *, columns: int | Sequence[str] = 6) -> list[Axes]:
             if shape["noise"] is not None:
                 around = 2 * np.array(shape["noise"])
                 ax.fill_between(cells, adds - around, adds + around, alpha=0.25, label="± 2 deviations of the noise")
+            if shape["missing"] is not None:
+                ax.axhline(shape["missing"]["adds"], linestyle="--", color="black", label="empty cell")
+            if shape["noise"] is not None or shape["missing"] is not None:
                 ax.legend()
             if shape["quantiles"] is not None:
                 low, high = shape["quantiles"][0], shape["quantiles"][-1]

@@ -100,3 +100,37 @@ def test_texts_and_missing_values_are_encoded_in_the_file(tmp_path):
     outputs, metadata = run(tmp_path / "m.onnx", inputs)
     np.testing.assert_allclose(outputs["score"], expected, rtol=0, atol=1e-6)
     assert (json.loads(metadata["numbers"]), json.loads(metadata["texts"])) == (["age"], ["sex", "ward"])
+
+
+@pytest.mark.parametrize("representation", ["ranks", "ranges"])
+@pytest.mark.parametrize("texts", [True, False])
+def test_empty_cells_with_a_place_score_as_ours(tmp_path, representation, texts):
+    pandas = pytest.importorskip("pandas")
+    columns = [
+        {"name": "level", "range": [0.0, 1000.0], "missing": "own"},
+        {"name": "sex", "categories": ["f", "m"]},
+        {"name": "age", "range": [0.0, 120.0], "missing": 50.0},
+        {"name": "dose", "range": [-1.0, 1.0], "missing": "own"},
+    ]
+    rng = np.random.default_rng(5)
+    frame = pandas.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], 900),
+            "age": rng.choice([-5.0, 30.0, 64.5, 300.0, np.nan], 900),
+            "level": np.where(rng.random(900) < 0.4, np.nan, rng.uniform(-10, 90, 900)),
+            "dose": rng.choice([-1.0, 0.0, 0.3, np.nan], 900),
+        }
+    )
+    columns = [column for column in columns if texts or "categories" not in column]
+    label = {"column": "y", "positive": 1, "negative": 0}
+    y = (frame["level"].isna() ^ (rng.random(900) < 0.2)).astype(int)
+    model = PrivateRanker(
+        epsilon=2.0, delta=1e-6, schema={"label": label, "column": columns}, representation=representation
+    ).fit(frame, y)
+    assert model.verify()
+    model.to_onnx(tmp_path / "m.onnx")
+    inputs = {"numbers": frame[["level", "age", "dose"]].to_numpy()}
+    if texts:
+        inputs["texts"] = frame[["sex"]].to_numpy().astype(object)
+    outputs, _ = run(tmp_path / "m.onnx", inputs)
+    np.testing.assert_allclose(outputs["score"], model.decision_function(frame), rtol=0, atol=1e-12)

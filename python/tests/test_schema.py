@@ -117,6 +117,27 @@ def test_rows_are_encoded_by_the_schema():
     np.testing.assert_allclose(fitted.encode(frame), expected, atol=1e-12)
 
 
+def test_empty_cells_may_have_a_place_of_their_own(tmp_path):
+    said = schema() | {"column": [COLUMNS[0] | {"missing": "own"}, *COLUMNS[1:]]}
+    many = stays()
+    y = np.where(many["age"].isna(), "yes", "no")
+    settings = {"algorithm": "noisy-gd", "feature_bound": 10.0, "intercept": False, "representation": "ranges"}
+    fitted = PrivateClassifier(**BUDGET, schema=said, **settings).fit(many, y)
+    rest = [[0, 0, 1, 0, 0, 1, 0], [1, 0, 0, 0, 1, 0, 0]]
+    expected = [[0, 0, *rest[0]], [0, 1, *rest[1]]]
+    for age in ([57.5, None], [57.5, np.nan], ["57.5", None], np.array([57.5, None], dtype=object), ["57.5", " "]):
+        frame = pandas.DataFrame({"age": age, "smoker": ["current", "never"], "ward": [7, 2]})
+        np.testing.assert_allclose(fitted.encode(frame), expected, atol=1e-12)
+    fitted.save(tmp_path / "m.json")
+    np.testing.assert_array_equal(PrivateClassifier.load(tmp_path / "m.json").encode(many), fitted.encode(many))
+    ranker = PrivateRanker(**BUDGET, schema=said).fit(many, y)
+    # One in ten is missing, and all of those are ill.
+    assert ranker.score(many, y) > 0.9
+    (age, *others) = sorted(ranker.shapes(), key=lambda shape: shape["column"])
+    assert age["missing"]["adds"] > max(age["adds"][10:190]) and all(shape["missing"] is None for shape in others)
+    assert ranker.shapes()[0]["column"] == "age"
+
+
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
 def test_frames_of_other_libraries_are_read_alike(library):
     module = pytest.importorskip(library)

@@ -110,6 +110,30 @@ def test_what_training_certifies_holds(model):
     assert verification.verify(json.dumps(model)).holds
 
 
+@pytest.mark.parametrize("settings", [s for s in SETTINGS if s.get("representation") == "ranks"])
+def test_places_of_empty_cells_are_counted(settings):
+    """A column with a place for them has one weight and one mapped column more; nothing else fits."""
+    columns = [{"name": "a", "range": [-1.0, 1.0], "missing": "own"}, {"name": "b", "categories": ["own", "u"]}]
+    rng = np.random.default_rng(3)
+    cells = [np.where(rng.random(41) < 0.3, np.nan, rng.uniform(-1, 1, 41)), rng.choice(["own", "u"], 41).tolist()]
+    y = rng.choice([-1.0, 1.0], 41)
+    delta = 0.0 if settings.get("mechanism") == "laplace" else 1e-6
+    choices = json.dumps({"task": "ranking"} | settings)
+    document = json.loads(_core.fit(cells, y, json.dumps({"columns": columns}), None, choices, 1.0, delta).text)
+    assert failures(document) == []
+    stage = document["certificate"]["stages"][0]
+    assert stage["coordinates"] == 57 + 1 + 2 + 1 + ("max_records" in settings)
+    for missing in (0.5, "Own"):
+        changed = copy.deepcopy(document)
+        changed["predictor"]["encoding"]["columns"][0]["missing"] = missing
+        assert failures(changed)
+    fewer = copy.deepcopy(document)
+    for plan in (fewer["certificate"]["stages"][0], fewer["training"]["representation"]):
+        plan["coordinates"] -= 1
+    fewer["predictor"]["representation"]["weights"].pop()
+    assert failures(fewer)
+
+
 def plays_no_part(model, path):
     """Numbers that the claim does not rest on: δ of pure noise, and where a loss that is equally steep everywhere was."""
     certificate = model["certificate"]

@@ -23,7 +23,7 @@ pub struct Column {
     /// A category is a 1 in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<String>>,
-    /// What an empty cell counts as.
+    /// What an empty cell counts as; in a column of numbers `own` is an entry of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Scalar>,
     /// Whether values outside the categories have an entry of their own.
@@ -101,7 +101,11 @@ impl Encoding {
 impl Column {
     /// Entries of the vector that the column takes.
     pub fn width(&self) -> usize {
-        self.categories.as_ref().map_or(1, |values| values.len() + usize::from(self.other))
+        let own = || matches!(&self.missing, Some(Scalar::Text(word)) if word == "own");
+        match &self.categories {
+            Some(values) => values.len() + usize::from(self.other),
+            None => 1 + usize::from(own()),
+        }
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -113,7 +117,8 @@ impl Column {
                 }
                 None | Some(Scalar::Integer(_)) => Ok(()),
                 Some(Scalar::Number(value)) if value.is_finite() => Ok(()),
-                Some(_) => Err("`missing` is a finite number where the column has a range"),
+                Some(Scalar::Text(word)) if word == "own" => Ok(()),
+                Some(_) => Err("`missing` is a finite number, or \"own\", where the column has a range"),
             },
             (None, Some(values), missing) => {
                 let mut seen = HashSet::new();

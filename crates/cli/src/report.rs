@@ -13,7 +13,7 @@ pub(crate) use quality::Quality;
 
 use crate::failure::Failure;
 use html::{escape, page, paragraph, section, table};
-use pairdp_data::Kind;
+use pairdp_data::{ColumnEncoding, Kind, Missing};
 use pairdp_learn::{Certificate, PrivateModel, Released};
 use pairdp_units::{Adjacency, shown};
 use pairdp_verify::{ModelDocument, Patience, Verdict, verify_with};
@@ -118,13 +118,16 @@ fn trained(model: &PrivateModel) -> String {
 }
 
 fn columns(model: &PrivateModel) -> String {
-    let what = |kind: &Kind| match kind {
+    let what = |column: &ColumnEncoding| match &column.kind {
+        Kind::Range([low, high]) if column.missing == Some(Missing::Own) => {
+            format!("number, cut off at {low} and {high}, or missing")
+        }
         Kind::Range([low, high]) => format!("number, cut off at {low} and {high}"),
         Kind::Categories(values) => format!("one of {}", values.join(", ")),
     };
     let columns = model.predictor.encoding.columns();
     let rows: Vec<(&str, String)> =
-        columns.iter().map(|column| (column.name.as_str(), what(&column.kind))).collect();
+        columns.iter().map(|column| (column.name.as_str(), what(column))).collect();
     paragraph(
         "Ranges and categories are public knowledge that was stated beforehand; none was read from the table.",
     ) + &table(&rows)

@@ -9,23 +9,30 @@ use std::collections::HashMap;
 pub(crate) struct Rule {
     /// Where the column's entries start in the vector.
     pub(crate) at: usize,
+    /// How many there are.
+    width: usize,
     kind: RuleKind,
 }
 
 enum RuleKind {
     Number {
         scale: Scale,
-        /// What an empty cell becomes.
-        missing: Option<f64>,
+        missing: Option<Empty>,
     },
     Category {
         places: Lookup<usize>,
         /// The place of every value that is not listed.
         other: Option<usize>,
         missing: Option<usize>,
-        /// Entries of the vector.
-        width: usize,
     },
+}
+
+/// What an empty cell of a column of numbers becomes.
+#[derive(Clone, Copy)]
+enum Empty {
+    As(f64),
+    /// 0, and a 1 behind it.
+    Own,
 }
 
 /// Cuts a number off at its range and maps the range to [−1, 1].
@@ -69,7 +76,8 @@ impl Rule {
             Kind::Range(range) => {
                 let scale = Scale::new(*range);
                 let missing = match column.missing {
-                    Some(Missing::Number(value)) => Some(scale.apply(value)),
+                    Some(Missing::Number(value)) => Some(Empty::As(scale.apply(value))),
+                    Some(Missing::Own) => Some(Empty::Own),
                     _ => None,
                 };
                 RuleKind::Number { scale, missing }
@@ -80,15 +88,10 @@ impl Rule {
                     Some(Missing::Category(value)) => places.get(value.as_bytes()),
                     _ => None,
                 };
-                RuleKind::Category {
-                    places,
-                    other: column.other.then_some(values.len()),
-                    missing,
-                    width: column.width(),
-                }
+                RuleKind::Category { places, other: column.other.then_some(values.len()), missing }
             }
         };
-        Self { at, kind }
+        Self { at, width: column.width(), kind }
     }
 
     /// How to scale, if the column holds numbers.
@@ -102,11 +105,7 @@ impl Rule {
 
     /// Makes the column's entries zeros.
     pub(crate) fn clear(&self, row: &mut [f64]) {
-        let width = match &self.kind {
-            RuleKind::Number { .. } => 1,
-            RuleKind::Category { width, .. } => *width,
-        };
-        row[self.at..self.at + width].fill(0.0);
+        row[self.at..self.at + self.width].fill(0.0);
     }
 
     /// Writes a cell's entries into a row of zeros.
@@ -150,10 +149,11 @@ impl Rule {
         }
     }
 
-    /// Writes the public default of an empty cell into a row of zeros.
+    /// Writes what an empty cell is into a row of zeros.
     pub(crate) fn write_missing(&self, row: &mut [f64]) -> Result<(), CellProblem> {
         match self.kind {
-            RuleKind::Number { missing: Some(value), .. } => row[self.at] = value,
+            RuleKind::Number { missing: Some(Empty::As(value)), .. } => row[self.at] = value,
+            RuleKind::Number { missing: Some(Empty::Own), .. } => row[self.at + 1] = 1.0,
             RuleKind::Category { missing: Some(place), .. } => row[self.at + place] = 1.0,
             _ => return Err(CellProblem::Missing),
         }

@@ -128,6 +128,12 @@ mod tests {
         assert_eq!(label.read_cells(&texts(&["yes", "0", "0.0", " yes"])).unwrap(), read.targets);
         let seven = encoding.encode_cells(&[texts(&["50"]), Cells::Numbers(vec![7.0])]).unwrap();
         assert_eq!(seven.features, [0.0, 0.0, 1.0, 0.0]);
+        let own = Schema::parse(&SCHEMA.replace("missing = 25", "missing = 'own'")).unwrap();
+        let ward = || texts(&["a", "c"]);
+        for age in [Cells::Numbers(vec![75.0, f64::NAN]), texts(&["75", ""]), texts(&["75", " nan "])] {
+            let table = Encoding::of(&own).encode_cells(&[age, ward()]).unwrap();
+            assert_eq!(table.features, [0.5, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::{Kind, Label, Missing, Schema, Table};
 use serde::{Deserialize, Serialize};
 
 /// The public rules that turn a row into a vector: a number is cut off at its range and mapped to [−1, 1], a
-/// category becomes a 1 in its place. It travels in the model file.
+/// category becomes a 1 in its place, and so does an empty cell that has one. It travels in the model file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Encoding {
     columns: Vec<ColumnEncoding>,
@@ -73,8 +73,9 @@ impl Encoding {
     /// One line when the number of columns differs or a column is not numeric.
     pub fn encode_matrix(&self, cells: &[f64], columns: usize) -> Result<Table, String> {
         let scaled = |column: &ColumnEncoding| match (&column.kind, &column.missing) {
-            (Kind::Range(range), Some(Missing::Number(missing))) => Ok((Scale::new(*range), *missing)),
-            (Kind::Range(range), _) => Ok((Scale::new(*range), f64::NAN)),
+            (Kind::Range(range), Some(Missing::Number(missing))) => Ok((Scale::new(*range), Some(*missing))),
+            (Kind::Range(range), Some(Missing::Own)) => Ok((Scale::new(*range), None)),
+            (Kind::Range(range), _) => Ok((Scale::new(*range), Some(f64::NAN))),
             (Kind::Categories(_), _) => {
                 Err(format!("column `{}` holds categories, not numbers", column.name))
             }
@@ -83,13 +84,20 @@ impl Encoding {
         if scales.len() != columns || columns == 0 {
             return Err(format!("{columns} columns where the model has {}", scales.len()));
         }
-        let one = |(value, (scale, missing)): (&f64, &(Scale, f64))| {
-            scale.apply(if value.is_nan() { *missing } else { *value })
-        };
-        let encode = |row: &[f64]| row.iter().zip(&scales).map(one).collect::<Vec<_>>();
-        let features: Vec<f64> = cells.chunks_exact(columns).flat_map(encode).collect();
-        let rows = features.len() / columns;
-        Ok(Table { features, columns, targets: Vec::new(), rows })
+        let (rows, width) = (cells.len() / columns, self.dimension());
+        let mut features = Vec::with_capacity(rows * width);
+        for row in cells.chunks_exact(columns) {
+            for (value, (scale, missing)) in row.iter().zip(&scales) {
+                match missing {
+                    Some(missing) => {
+                        features.push(scale.apply(if value.is_nan() { *missing } else { *value }));
+                    }
+                    None if value.is_nan() => features.extend([0.0, 1.0]),
+                    None => features.extend([scale.apply(*value), 0.0]),
+                }
+            }
+        }
+        Ok(Table { features, columns: width, targets: Vec::new(), rows })
     }
 
     /// What decides which tables of this label are refused, as a text: names, ranges, categories, what empty cells count as, and
@@ -122,6 +130,9 @@ impl Encoding {
     /// A name for each entry of the vector.
     pub fn feature_names(&self) -> Vec<String> {
         let names = |column: &ColumnEncoding| match &column.kind {
+            Kind::Range(_) if column.missing == Some(Missing::Own) => {
+                vec![column.name.clone(), format!("{} missing", column.name)]
+            }
             Kind::Range(_) => vec![column.name.clone()],
             Kind::Categories(values) => {
                 let other = column.other.then(|| format!("{}≠", column.name));
@@ -153,5 +164,10 @@ mod tests {
         let table = encoding.encode_matrix(&[7.5, 1e9, -3.0, f64::NAN], 2).unwrap();
         assert_eq!((table.rows, table.features), (2, vec![0.5, 1.0, -1.0, -0.5]));
         assert!(encoding.encode_matrix(&[0.0; 3], 3).is_err());
+        encoding.columns[0].missing = Some(Missing::Own);
+        let table = encoding.encode_matrix(&[7.5, 1e9, f64::NAN, f64::NAN], 2).unwrap();
+        assert_eq!((table.rows, table.columns), (2, 3));
+        assert_eq!(table.features, [0.5, 0.0, 1.0, 0.0, 1.0, -0.5]);
+        assert_eq!(encoding.feature_names(), ["x0", "x0 missing", "x1"]);
     }
 }

@@ -281,7 +281,7 @@ impl CellProblem {
                 "list every value under [label] in the schema: `positive` and `negative`, or `classes`"
             }
             Self::Missing => {
-                "set `missing` for the column in the schema: a public value that stands for empty cells"
+                "set `missing` for the column in the schema: a public value that stands for empty cells, or for numbers \"own\", a place of their own"
             }
             Self::MissingLabel => "every record needs a label",
             Self::NotText => "save the table as UTF-8",

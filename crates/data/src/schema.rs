@@ -40,6 +40,7 @@ pub struct Schema {
 
 /// A feature column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "RawColumn")]
 pub struct Column {
     /// Its name in the header.
     pub name: String,
@@ -47,25 +48,30 @@ pub struct Column {
     #[serde(flatten)]
     pub kind: Kind,
     /// What an empty cell counts as; without it an empty cell is an error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
     /// Whether values outside the categories have an entry of their own; without it they are none of the categories.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub other: bool,
 }
 
-/// A public value that stands for an empty cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+/// What stands for an empty cell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(into = "Scalar")]
 pub enum Missing {
-    /// For a column of numbers.
+    /// In a column of numbers, a public one.
     Number(f64),
-    /// For a column of categories: one of them.
+    /// In a column of numbers, an entry of its own: the word `own` in files.
+    Own,
+    /// In a column of categories, one of them, whatever it is called.
     Category(String),
 }
 
+/// How files call [`Missing::Own`].
+const OWN: &str = "own";
+
 /// What a column holds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Numbers, cut off at a public range.
@@ -122,6 +128,16 @@ impl Scalar {
     }
 }
 
+impl From<Missing> for Scalar {
+    fn from(missing: Missing) -> Self {
+        match missing {
+            Missing::Number(value) => Self::Number(value),
+            Missing::Own => Self::Text(OWN.to_owned()),
+            Missing::Category(value) => Self::Text(value),
+        }
+    }
+}
+
 impl Schema {
     /// Reads a schema file.
     ///
@@ -156,7 +172,7 @@ impl Schema {
     }
 
     fn of(raw: RawSchema) -> Result<Self, String> {
-        let columns = raw.columns.into_iter().map(check_column).collect::<Result<Vec<_>, _>>()?;
+        let columns = raw.columns.into_iter().map(Column::try_from).collect::<Result<Vec<_>, _>>()?;
         Self { ignored: raw.ignore, private: raw.private, ..Self::unchecked(raw.label, columns) }.checked()
     }
 
@@ -220,7 +236,7 @@ impl Column {
     /// Entries of the vector that the column takes.
     pub fn width(&self) -> usize {
         match &self.kind {
-            Kind::Range(_) => 1,
+            Kind::Range(_) => 1 + usize::from(self.missing == Some(Missing::Own)),
             Kind::Categories(values) => values.len() + usize::from(self.other),
         }
     }
@@ -236,13 +252,13 @@ impl Column {
     fn check_missing(&self) -> Result<(), String> {
         match (&self.kind, &self.missing) {
             (Kind::Range(_), _) if self.other => Err("`other` is for categories".into()),
+            (Kind::Range(_), Some(Missing::Own)) | (_, None) => Ok(()),
             (Kind::Range(_), Some(Missing::Number(value))) if value.is_finite() => Ok(()),
             (Kind::Range(_), Some(_)) => {
-                Err("`missing` is a finite number where the column has a range".into())
+                Err("`missing` is a finite number, or \"own\", where the column has a range".into())
             }
             (Kind::Categories(values), Some(Missing::Category(value))) if values.contains(value) => Ok(()),
             (Kind::Categories(_), Some(_)) => Err("`missing` is one of the categories".into()),
-            (_, None) => Ok(()),
         }
     }
 }
@@ -264,21 +280,27 @@ impl Kind {
     }
 }
 
-fn check_column(raw: RawColumn) -> Result<Column, String> {
-    let kind = match (raw.range, raw.categories) {
-        (Some(range), None) => Kind::Range(range.try_into().map_err(|_| {
-            format!("column `{}`: a range is two finite numbers, the smaller first", raw.name)
-        })?),
-        (None, Some(values)) => Kind::Categories(values.into_iter().map(Scalar::into_text).collect()),
-        _ => return Err(format!("column `{}` needs either `range` or `categories`", raw.name)),
-    };
-    let missing = match (raw.missing, &kind) {
-        (None, _) => None,
-        (Some(Scalar::Number(number)), Kind::Range(_)) => Some(Missing::Number(number)),
-        (Some(Scalar::Integer(number)), Kind::Range(_)) => Some(Missing::Number(number as f64)),
-        (Some(value), _) => Some(Missing::Category(value.into_text())),
-    };
-    Ok(Column { name: raw.name, kind, missing, other: raw.other.unwrap_or(false) })
+/// What its words mean depends on what the column holds: `own` may be the name of a category.
+impl TryFrom<RawColumn> for Column {
+    type Error = String;
+
+    fn try_from(raw: RawColumn) -> Result<Self, String> {
+        let kind = match (raw.range, raw.categories) {
+            (Some(range), None) => Kind::Range(range.try_into().map_err(|_| {
+                format!("column `{}`: a range is two finite numbers, the smaller first", raw.name)
+            })?),
+            (None, Some(values)) => Kind::Categories(values.into_iter().map(Scalar::into_text).collect()),
+            _ => return Err(format!("column `{}` needs either `range` or `categories`", raw.name)),
+        };
+        let missing = match (raw.missing, &kind) {
+            (None, _) => None,
+            (Some(Scalar::Number(number)), Kind::Range(_)) => Some(Missing::Number(number)),
+            (Some(Scalar::Integer(number)), Kind::Range(_)) => Some(Missing::Number(number as f64)),
+            (Some(Scalar::Text(word)), Kind::Range(_)) if word == OWN => Some(Missing::Own),
+            (Some(value), _) => Some(Missing::Category(value.into_text())),
+        };
+        Ok(Self { name: raw.name, kind, missing, other: raw.other.unwrap_or(false) })
+    }
 }
 
 /// The parser's message on one line, with the line it is about.
@@ -298,6 +320,7 @@ pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
     let label = names.pop().unwrap_or("label");
     let mut text = String::from(
         "# What is publicly known about the table: never numbers taken from the table itself.\n\
+         # A column with empty cells needs: missing = a public value, or for numbers \"own\", a place of their own.\n\
          private = true   # false if its records are public\n\
          ignore = []      # columns that are not used, such as an identifier\n\n",
     );
@@ -357,6 +380,8 @@ mod tests {
             (column("range = [0, 1]").replace("'a'", "'y'"), "listed twice"),
             (column("range = [0, 1]\nmissing = 'x'"), "`missing` is a finite number"),
             (column("range = [0, 1]\nmissing = nan"), "`missing` is a finite number"),
+            (column("range = [0, 1]\nmissing = 'Own'"), "or \"own\""),
+            (column("categories = ['x']\nmissing = 'own'"), "`missing` is one of"),
             (column("categories = ['x']\nmissing = 'y'"), "`missing` is one of"),
             (column("range = [0, 1]\nother = true"), "`other` is for categories"),
             (format!("ignore = ['a']\n{}", column("range = [0, 1]")), "ignored and also listed"),
@@ -403,14 +428,19 @@ mod tests {
         let text = format!(
             "{LABEL}[[column]]\nname = 'a'\nrange = [0, 9]\nmissing = 4\n\
              [[column]]\nname = 'b'\ncategories = [1, 'x']\nmissing = 1\nother = true\n\
-             [[column]]\nname = 'c'\nrange = [0, 1]\n"
+             [[column]]\nname = 'c'\nrange = [0, 1]\n\
+             [[column]]\nname = 'd'\nrange = [0, 1]\nmissing = 'own'\n\
+             [[column]]\nname = 'e'\ncategories = ['own', 'x']\nmissing = 'own'\n"
         );
         let columns = Schema::parse(&text).unwrap().columns().to_vec();
         let json = serde_json::to_string(&columns).unwrap();
         assert_eq!(
             json,
-            r#"[{"name":"a","range":[0.0,9.0],"missing":4.0},{"name":"b","categories":["1","x"],"missing":"1","other":true},{"name":"c","range":[0.0,1.0]}]"#
+            r#"[{"name":"a","range":[0.0,9.0],"missing":4.0},{"name":"b","categories":["1","x"],"missing":"1","other":true},{"name":"c","range":[0.0,1.0]},{"name":"d","range":[0.0,1.0],"missing":"own"},{"name":"e","categories":["own","x"],"missing":"own"}]"#
         );
         assert_eq!(serde_json::from_str::<Vec<Column>>(&json).unwrap(), columns);
+        let means: Vec<_> =
+            columns[3..].iter().map(|column| (column.missing.clone(), column.width())).collect();
+        assert_eq!(means, [(Some(Missing::Own), 2), (Some(Missing::Category("own".into())), 2)]);
     }
 }

@@ -83,6 +83,24 @@ fn cells_become_entries_by_public_rules() {
     }
 }
 
+/// Empty cells of a column with a place for them, read from every kind of text; the number is then the middle of its range.
+#[test]
+fn empty_cells_may_have_a_place_of_their_own() {
+    let schema = SCHEMA.replace("missing = 5", "missing = 'own'");
+    let csv = "a,b,c,d,y\n7.5,u,1,k,yes\n,u,1,k,no\n\" \",u,1,k,no\n NaN ,u,1,k,yes\n1e99,u,1,k,yes\n";
+    let rest = [1.0, 0.0, 0.0, 0.0, -0.8, 1.0, 0.0, 0.0];
+    let row = |a: [f64; 2]| [&a[..], &rest].concat();
+    let expected = [[0.5, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [1.0, 0.0]].map(row).concat();
+    let table = read("t.csv", csv.as_bytes(), &schema).unwrap();
+    assert_eq!((table.columns, table.features), (10, expected));
+    // What a line of LIBSVM leaves out is 0 and not missing; a place that was empty is filled again.
+    let schema = "[label]\ncolumn = 'y'\npositive = 1\nnegative = 0\n\
+                  [[column]]\nname = '2'\nrange = [-1, 1]\nmissing = 'own'\n\
+                  [[column]]\nname = '3'\nrange = [-1, 1]\nmissing = 'own'\n";
+    let table = read("t.svm", b"1 2:nan 3:0.5\n0 3:nan\n1 2:0.25\n", schema).unwrap();
+    assert_eq!(table.features, [0.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0, 1.0, 0.25, 0.0, 0.0, 0.0]);
+}
+
 #[test]
 fn names_of_entries_match_the_entries() {
     let schema = Schema::parse(SCHEMA).unwrap();

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table};
+use pairdp_data::{Cells, DataError, Encoding, LabelUse, Schema, Table};
 use parquet::basic::{Compression, Encoding as PageEncoding};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -130,6 +130,38 @@ fn columns_become_entries_by_the_same_rules() {
     }
     let names = ["plain", "small", "big", "truth", "text", "money", "day", "deep"];
     assert_eq!(Table::header(&path).unwrap(), names);
+}
+
+/// One table as Parquet with nulls, as CSV with empty cells and as columns of a program: the same rows.
+#[test]
+fn empty_cells_have_the_same_place_in_every_format() {
+    let schema = Schema::parse(
+        "[label]\ncolumn = 'truth'\npositive = 1\nnegative = 0\n\
+         [[column]]\nname = 'small'\nrange = [-5, 5]\nmissing = 'own'\n\
+         [[column]]\nname = 'plain'\nrange = [0, 10]\nmissing = 'own'\n",
+    );
+    let schema = schema.unwrap();
+    let encoding = Encoding::of(&schema);
+    let folder = tempfile::tempdir().unwrap();
+    let (binary, text) = (folder.path().join("t.parquet"), folder.path().join("t.csv"));
+    write(&binary, 1, WriterProperties::builder().build());
+    std::fs::write(&text, "truth,small,plain\n1,-5,0\n0,0,5\n1,,99\n1,2,2.5\n0,100,7.5\n1,,0\n").unwrap();
+    let small = [-5.0, 0.0, f64::NAN, 2.0, 100.0, f64::NAN];
+    let plain = [0.0, 5.0, 99.0, 2.5, 7.5, 0.0];
+    let cells = [Cells::Numbers(small.to_vec()), Cells::Numbers(plain.to_vec())];
+    let expected = [
+        [-1.0, 0.0, -1.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 1.0, 0.0],
+        [0.4, 0.0, -0.5, 0.0],
+        [1.0, 0.0, 0.5, 0.0],
+        [0.0, 1.0, -1.0, 0.0],
+    ];
+    for path in [&binary, &text] {
+        let table = Table::read(path, &encoding, LabelUse::Read(schema.label())).unwrap();
+        assert_eq!((table.features, table.columns), (expected.concat(), 4), "{}", path.display());
+    }
+    assert_eq!(encoding.encode_cells(&cells).unwrap().features, expected.concat());
 }
 
 #[test]

@@ -3,4 +3,4 @@
 mod onnx;
 mod shapes;
 
-pub use shapes::{Shape, ShapeParts};
+pub use shapes::{EmptyCell, Shape, ShapeParts};

@@ -33,7 +33,7 @@ pub use certificate::{Certificate, Claim, GradientRelease, Released, certified_p
 pub use checkpoint::{Checkpointer, Store};
 pub use error::LearnError;
 pub use evaluation::{Estimate, Evaluation, Measured};
-pub use export::{Shape, ShapeParts};
+pub use export::{EmptyCell, Shape, ShapeParts};
 pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
 pub use release::{
     Arrivals, Curator, Exchange, Gradients, Mechanism, Moments, NoiseKind, NoiseToSignal, Phase, Results,

@@ -127,8 +127,9 @@ impl Predictor {
     /// What a row is mapped by before it is scaled down and weighed, as tables; none where rows are as ranges put them.
     ///
     /// A number, mapped to [−1, 1] by its range, becomes the values of its `functions`, each given at as many equally distant points and
-    /// linear between them; a category becomes √3 times (1 if it is there, else 0) less its `share`. All are then multiplied by the
-    /// feature bound over `length`.
+    /// linear between them; a category becomes √3 times (1 if it is there, else 0) less its `share`. Empty cells with a place of their
+    /// own are such a category, and the functions of the number that is not there are 0. All are then multiplied by the feature bound
+    /// over `length`.
     pub fn map_tables(&self) -> Option<serde_json::Value> {
         let released = self.representation.as_ref()?;
         let layout = representation::layout(&self.encoding);

@@ -19,12 +19,10 @@ const FUNCTIONS: usize = 5;
 
 pub(crate) const RELATION: &str = "weights of knots, if there are any: of every column, Δ = √(2·numbers + ½·categories + 1) (ℓ1 for Laplace noise), σ = (Δ + 2τ)/(m − rounding)";
 
-/// Columns of numbers, columns of categories, and entries of the latter.
+/// Columns of numbers, columns of categories, and places that are no knots: of categories, and of empty cells behind numbers.
 fn columns(encoding: &Encoding) -> (usize, usize, usize) {
-    let categories = encoding.columns.iter().filter(|column| column.categories.is_some());
-    let (count, entries) =
-        categories.fold((0, 0), |(count, entries), column| (count + 1, entries + column.width()));
-    (encoding.columns.len() - count, count, entries)
+    let numbers = encoding.columns.iter().filter(|column| column.categories.is_none()).count();
+    (numbers, encoding.columns.len() - numbers, encoding.dimension() - numbers)
 }
 
 /// Columns of the rows that a map makes.

@@ -227,7 +227,7 @@ class Facts:
 def _width(column: dict[str, Any]) -> int:
     """Return how many entries of a vector a column takes."""
     if "categories" not in column:
-        return 1
+        return 1 + (column.get("missing") == "own")
     return len(column["categories"]) + bool(column.get("other", False))
 
 

@@ -30,9 +30,10 @@ def read(stage: dict[str, Any]) -> dict[str, Any]:
 
 
 def counts(columns: list[dict[str, Any]]) -> tuple[int, int, int]:
-    """Return how many columns hold numbers, how many categories, and the places of the latter."""
+    """Return how many columns hold numbers, how many categories, and the places beside knots: of categories and empty cells."""
     places = [len(c["categories"]) + bool(c.get("other", False)) for c in columns if "categories" in c]
-    return len(columns) - len(places), len(places), sum(places)
+    empty = [c for c in columns if "categories" not in c and c.get("missing") == "own"]
+    return len(columns) - len(places), len(places), sum(places) + len(empty)
 
 
 def mapped(columns: list[dict[str, Any]]) -> int:

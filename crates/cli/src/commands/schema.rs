@@ -112,6 +112,7 @@ fn feature(column: &Column) -> String {
     match &column.missing {
         None => format!("{kind}; empty cells are refused"),
         Some(Missing::Number(value)) => format!("{kind}; an empty cell counts as {value}"),
+        Some(Missing::Own) => format!("{kind}; an empty cell has an entry of its own"),
         Some(Missing::Category(value)) => format!("{kind}; an empty cell counts as `{value}`"),
     }
 }

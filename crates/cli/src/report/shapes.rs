@@ -14,7 +14,7 @@ const BAND: f64 = 2.0;
 /// The section, for models with a score.
 pub(super) fn section(model: &PrivateModel) -> Option<String> {
     let mut shapes = model.shapes()?;
-    shapes.sort_by(|a, b| b.parts.reach().total_cmp(&a.parts.reach()));
+    shapes.sort_by(|a, b| b.reach().total_cmp(&a.reach()));
     let mut body = html::paragraph(
         "A score is the sum of what its columns add, those that move it most first. Rows are scaled down to a public length, all parts \
          alike, so a row that is far out in many columns gets less of each. Everything here follows from the model file.",
@@ -52,7 +52,14 @@ fn figure(shape: &Shape) -> String {
             } else {
                 "The curve. How much of it is noise is not in the file."
             };
-            html::figure(&plot.line(&middle, "main").svg(&format!("What {} adds", shape.column)), caption)
+            let missing = shape.missing.map_or(String::new(), |cell| {
+                let noise = cell.noise.map_or(String::new(), |noise| format!(" ± {:.3}", BAND * noise));
+                format!(" An empty cell adds {:.3}{noise}.", cell.adds)
+            });
+            html::figure(
+                &plot.line(&middle, "main").svg(&format!("What {} adds", shape.column)),
+                &format!("{caption}{missing}"),
+            )
         }
         ShapeParts::Bars(rows) => html::figure(
             &bars(rows, None, &format!("What {} adds", shape.column)),
@@ -80,7 +87,7 @@ fn table(shapes: &[Shape]) -> String {
             rows,
             "<tr><th scope=\"row\">{}</th><td>{:.3}</td><td>{}</td></tr>",
             escape(&shape.column),
-            shape.parts.reach(),
+            shape.reach(),
             escape(&places),
         );
     }

@@ -64,6 +64,12 @@ fn a_check_tells_what_each_column_becomes() {
         serde_json::from_str(&workplace.run("schema check t.csv --json").out).unwrap();
     assert_eq!((&json["dimension"], &json["unlisted"][0]), (&4.into(), &"extra".into()));
 
+    workplace.write("t.schema.toml", &SCHEMA.replace("missing = 3", "missing = 'own'"));
+    let run = workplace.run("schema check t.csv");
+    for words in ["0 to 10 mapped to −1 to 1; an empty cell has an entry of its own", "becomes 5 numbers"] {
+        assert!(run.out.contains(words), "no `{words}` in:\n{}", run.out);
+    }
+
     workplace.write("t.csv", "id,a,y\n");
     let run = workplace.run("schema check t.csv");
     assert_eq!(run.code, 1);

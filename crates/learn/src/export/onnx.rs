@@ -94,7 +94,10 @@ fn weighted(graph: &mut Graph, predictor: &Predictor, row: &str, weights: &str, 
     graph.node("Add", &["weighted", &intercept], name);
 }
 
-/// Raw columns to a vector: numbers first, then categories. Returns its name, and for each of its entries the place in the
+/// The matrix that has a 1 where a number is missing and its column has a place for that.
+const ABSENT: &str = "absent";
+
+/// Raw columns to a vector: numbers first, then what is missing of them, then categories. Returns its name, and for each of its entries the place in the
 /// model's own vector.
 fn encode(graph: &mut Graph, columns: &[ColumnEncoding]) -> (String, Vec<usize>) {
     let (mut parts, mut places) = (Vec::new(), Vec::new());
@@ -114,6 +117,10 @@ fn encode(graph: &mut Graph, columns: &[ColumnEncoding]) -> (String, Vec<usize>)
     if !numbers.is_empty() {
         graph.input("numbers", numbers.iter().map(|(column, _)| column.name.as_str()), false);
         parts.push(scale(graph, &numbers));
+        let own: Vec<bool> = numbers.iter().map(|(column, _)| column.missing == Some(Missing::Own)).collect();
+        parts.extend(absent(graph, &own));
+        let behind = places.iter().zip(&own).filter(|(_, own)| **own).map(|(place, _)| place + 1);
+        places.extend(behind.collect::<Vec<_>>());
     }
     if !texts.is_empty() {
         graph.input("texts", texts.iter().map(|(column, ..)| column.name.as_str()), true);
@@ -148,6 +155,20 @@ fn scale(graph: &mut Graph, columns: &[(&ColumnEncoding, [f64; 2])]) -> String {
     graph.node("Min", &["not_below", &high], "inside");
     graph.node("Sub", &["inside", &middle], "centred");
     graph.node("Div", &["centred", &half], "scaled")
+}
+
+/// A 1 behind numbers that are missing, for those columns that have a place for it.
+fn absent(graph: &mut Graph, own: &[bool]) -> Option<String> {
+    let picked: Vec<usize> = (0..own.len()).filter(|column| own[*column]).collect();
+    if picked.is_empty() {
+        return None;
+    }
+    let own = own.iter().map(|own| f64::from(u8::from(*own))).collect();
+    let own = graph.constant("has_place", Tensor::vector(own));
+    let empty = graph.cast_to_double("is_missing", "is_empty");
+    graph.node("Mul", &[&empty, &own], ABSENT);
+    let picked = graph.constant("own_places", Tensor::indices(picked.into_iter()));
+    Some(graph.along_columns("Gather", &[ABSENT, &picked], "absent_own"))
 }
 
 /// A 1 in the place of the category; one more place for all others, if they have one.
@@ -185,8 +206,16 @@ fn ranks(graph: &mut Graph, map: &Map, bound: f64, vector: &str, places: &[usize
         let picked = graph.constant("number_places", Tensor::indices(0..d));
         let x = graph.along_columns("Gather", &[vector, &picked], "numbers_scaled");
         let cell = find_cell(graph, &numbers, &x);
+        let present = numbers.iter().any(|number| number.or_missing).then(|| {
+            let one = graph.constant("whole", Tensor::scalar(1.0));
+            graph.node("Sub", &[&one, ABSENT], "present")
+        });
         for function in 0..numbers[0].functions.len() {
-            parts.push(look_up(graph, function, &numbers, &cell));
+            let value = look_up(graph, function, &numbers, &cell);
+            parts.push(match &present {
+                Some(present) => graph.node("Mul", &[&value, present], &format!("present_{function}")),
+                None => value,
+            });
             order.extend(numbers.iter().map(|number| number.place + function));
         }
     }

@@ -6,7 +6,7 @@
 use crate::representation::{self, Map};
 use crate::spec::kept;
 use crate::{Predictor, PrivateModel, Released, Task};
-use pairdp_data::{Kind, LabelKind};
+use pairdp_data::{Kind, LabelKind, Missing};
 use serde::Serialize;
 
 /// What a column adds to the score.
@@ -16,7 +16,10 @@ pub struct Shape {
     pub column: String,
     /// What each of its cells adds.
     pub parts: ShapeParts,
-    /// Where a column of numbers lies, as it was released: below these, in its unit, are 5, 25, 50, 75 and 95 % of the records.
+    /// What an empty cell adds, where a column of numbers has a place for it.
+    pub missing: Option<EmptyCell>,
+    /// Where a column of numbers lies, as it was released: below these, in its unit, are 5, 25, 50, 75 and 95 % of the records
+    /// that have one.
     pub quantiles: Option<[f64; 5]>,
     /// How far the noise alone may have moved each part, as a standard deviation; none where that is not known.
     pub noise: Option<Vec<f64>>,
@@ -32,6 +35,15 @@ pub enum ShapeParts {
     Bars(Vec<(String, f64)>),
 }
 
+/// An empty cell.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct EmptyCell {
+    /// What it adds.
+    pub adds: f64,
+    /// How far the noise alone may have moved that, as a standard deviation; none where that is not known.
+    pub noise: Option<f64>,
+}
+
 impl ShapeParts {
     /// What the cells add, in order.
     pub fn values(&self) -> Vec<f64> {
@@ -40,10 +52,13 @@ impl ShapeParts {
             Self::Bars(bars) => bars.iter().map(|(_, value)| *value).collect(),
         }
     }
+}
 
+impl Shape {
     /// From the least to the most that it can add.
     pub fn reach(&self) -> f64 {
-        let values = self.values();
+        let mut values = self.parts.values();
+        values.extend(self.missing.map(|missing| missing.adds));
         let fold = |start: f64, better: fn(&f64, &f64) -> bool| {
             values.iter().fold(start, |best, value| if better(value, &best) { *value } else { best })
         };
@@ -89,7 +104,8 @@ impl Predictor {
                 Kind::Range([low, high]) => ShapeParts::Curve(
                     (0..POINTS)
                         .map(|k| k as f64 / (POINTS - 1) as f64)
-                        .map(|share| (low + share * (high - low), add(&[2.0 * share - 1.0])))
+                        // Behind the number: not missing.
+                        .map(|share| (low + share * (high - low), add(&[2.0 * share - 1.0, 0.0][..width])))
                         .collect(),
                 ),
                 Kind::Categories(_) => {
@@ -101,14 +117,17 @@ impl Predictor {
                     ShapeParts::Bars((0..width).map(one).collect())
                 }
             };
-            let noise = noise.map(|deviation| spread.iter().map(|length| length * deviation).collect());
+            let missing = (column.missing == Some(Missing::Own)).then(|| add(&[0.0, 1.0]));
+            let mut noise: Option<Vec<f64>> =
+                noise.map(|deviation| spread.iter().map(|length| length * deviation).collect());
+            let missing = missing.map(|adds| EmptyCell { adds, noise: noise.as_mut().and_then(Vec::pop) });
             let quantiles = match (&column.kind, map.as_ref().and_then(|map| map.quantiles(index))) {
                 (Kind::Range([low, high]), Some(places)) => {
                     Some(places.map(|place| low + f64::midpoint(place, 1.0) * (high - low)))
                 }
                 _ => None,
             };
-            shapes.push(Shape { column: column.name.clone(), parts, quantiles, noise });
+            shapes.push(Shape { column: column.name.clone(), parts, missing, quantiles, noise });
             place += vector(&vec![0.0; width]).len();
             at += width;
         }

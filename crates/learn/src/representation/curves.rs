@@ -174,7 +174,7 @@ mod tests {
         let weight = |knot: f64| if knot > 0.0 { 0.1 * n / above } else { 0.0 };
         let mut weights: Vec<f64> = positions().iter().map(|knot| weight(*knot)).collect();
         weights[0] = 0.9 * n;
-        read(&[&weights], 1e-6 * n, n).remove(0)
+        read(&[(&weights, n)], 1e-6 * n).remove(0)
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
         let weight = |knot: f64| libm::exp(-8.0 * (knot + 0.3) * (knot + 0.3));
         let total: f64 = positions().iter().map(|knot| weight(*knot)).sum();
         let weights = positions().map(|knot| n * weight(knot) / total);
-        read(&[&weights], 1e-6 * n, n).remove(0)
+        read(&[(&weights, n)], 1e-6 * n).remove(0)
     }
 
     /// Of the values of all functions at one place.

@@ -73,20 +73,24 @@ impl Map {
             weights.push(own);
             rest = after;
         }
+        // The share of empty cells that have a place; a column is read from the records that have a number, one at least.
+        let absent = |own: &[f64]| own.get(KNOTS).map(|weight| share(*weight, 1.0));
+        let present = |own: &[f64]| larger(n * (1.0 - absent(own).unwrap_or(0.0)), 1.0);
         let of_numbers = layout.blocks().iter().zip(&weights).filter(|(block, _)| !block.is_category());
-        let of_numbers: Vec<&[f64]> = of_numbers.map(|(_, own)| *own).collect();
+        let of_numbers: Vec<(&[f64], f64)> = of_numbers.map(|(_, own)| (*own, present(own))).collect();
         let width = functions(layout);
-        let mut curves = read(&of_numbers, noise, n)
+        let mut curves = read(&of_numbers, noise)
             .par_iter()
-            .map(|reading| Curves::new(reading, width, noise / n))
+            .zip(&of_numbers)
+            .map(|(reading, (_, present))| Curves::new(reading, width, noise / present))
             .collect::<Vec<_>>()
             .into_iter();
         let (mut columns, mut energy) = (Vec::new(), 0.0);
         for (block, own) in layout.blocks().iter().zip(weights) {
             match (*block, if block.is_category() { None } else { curves.next() }) {
                 (Block::Number { at } | Block::NumberOrMissing { at }, Some(curves)) => {
-                    let missing = own.get(KNOTS).map(|weight| share(*weight, 1.0));
-                    energy += curves.spread + missing.map_or(0.0, of_share);
+                    let missing = absent(own);
+                    energy += missing.map_or(curves.spread, |p| (1.0 - p) * curves.spread + of_share(p));
                     columns.push(Column::Number { at, curves, missing });
                 }
                 (Block::Category { at, .. } | Block::Number { at } | Block::NumberOrMissing { at }, _) => {
@@ -106,15 +110,15 @@ impl Map {
     pub(crate) fn names(encoding: &Encoding) -> Vec<String> {
         const NAMES: [&str; FUNCTIONS] = ["rank", "rank²", "rank³", "upper tail", "lower tail"];
         let functions = functions(&super::layout(encoding));
-        let mut of_categories = encoding.feature_names().into_iter();
+        let mut of_entries = encoding.feature_names().into_iter();
         let mut names = Vec::new();
         for column in encoding.columns() {
-            let own: Vec<String> = of_categories.by_ref().take(column.width()).collect();
+            let mut own = of_entries.by_ref().take(column.width());
             if matches!(column.kind, Kind::Range(_)) {
                 names.extend(NAMES[..functions].iter().map(|function| format!("{} {function}", column.name)));
-            } else {
-                names.extend(own);
+                own.next();
             }
+            names.extend(own);
         }
         names
     }
@@ -210,11 +214,13 @@ pub(crate) struct Tables {
 pub(crate) struct NumberTable {
     /// Where its functions start in a mapped row.
     pub(crate) place: usize,
+    /// Whether empty cells have a place, among the categories; the functions are then 0.
+    pub(crate) or_missing: bool,
     /// Its functions, function by function, on as many equally distant points of [−1, 1].
     pub(crate) functions: Vec<Vec<f64>>,
 }
 
-/// One category of a column.
+/// One category of a column, or the place of its empty cells.
 pub(crate) struct CategoryTable {
     /// Where it is in a mapped row.
     pub(crate) place: usize,
@@ -228,23 +234,76 @@ impl Map {
     pub(crate) fn tables(&self, places: &[usize]) -> Tables {
         let (mut numbers, mut categories, mut place) = (Vec::new(), Vec::new(), 0);
         for column in &self.columns {
-            match column {
-                Column::Number { curves, .. } => {
+            let (first, shares) = match column {
+                Column::Number { at, curves, missing } => {
                     let of = |function: usize| {
                         curves.values.iter().skip(function).step_by(curves.width).copied().collect()
                     };
-                    numbers.push(NumberTable { place, functions: (0..curves.width).map(of).collect() });
+                    let functions = (0..curves.width).map(of).collect();
+                    numbers.push(NumberTable { place, or_missing: missing.is_some(), functions });
                     place += curves.width;
+                    (at + 1, missing.as_slice())
                 }
-                Column::Category { at, shares } => {
-                    for (k, share) in shares.iter().enumerate() {
-                        let entry = places.iter().position(|own| *own == at + k).unwrap_or_default();
-                        categories.push(CategoryTable { place, entry, share: *share });
-                        place += 1;
-                    }
-                }
+                Column::Category { at, shares } => (*at, shares.as_slice()),
+            };
+            for (at, share) in (first..).zip(shares) {
+                let entry = places.iter().position(|own| *own == at).unwrap_or_default();
+                categories.push(CategoryTable { place, entry, share: *share });
+                place += 1;
             }
         }
         Tables { numbers, categories, length: self.length }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::representation::READING;
+    use pairdp_pairwise::knots::positions;
+
+    fn map(block: Block, weights: &[f64], counted: f64) -> Map {
+        let weights = [weights, &[0.5 * counted]].concat();
+        let released = Representation { reading: READING.into(), counted, noise: 30.0, weights };
+        Map::new(&Layout::new(vec![block]), &released)
+    }
+
+    /// A column is read from the cells that are there: empty ones in any number leave its functions alone.
+    #[test]
+    fn empty_cells_do_not_move_the_functions_of_a_number() {
+        let present = 1000.0;
+        let bell = positions().map(|knot| (-40.0 * (knot - 0.3) * (knot - 0.3)).exp());
+        let total: f64 = bell.iter().sum();
+        let weights = bell.map(|weight| present * weight / total);
+        let alone = map(Block::Number { at: 0 }, &weights, present);
+        for empty in [0.0, 1000.0, 3000.0] {
+            let with_place = [&weights[..], &[empty]].concat();
+            let own = map(Block::NumberOrMissing { at: 0 }, &with_place, present + empty);
+            assert_eq!((own.columns.len(), own.width), (1, FUNCTIONS + 1));
+            match (&own.columns[0], &alone.columns[0]) {
+                (Column::Number { curves, missing, .. }, Column::Number { curves: same, .. }) => {
+                    assert_eq!(curves, same, "{empty}");
+                    assert_eq!(*missing, Some(empty / (present + empty)));
+                }
+                _ => unreachable!(),
+            }
+            // An empty cell is 0 in all functions, and the mean of the last entry is 0.
+            let (absent, there) = (own.column(0, &[0.0, 1.0], 1.0), own.column(0, &[0.3, 0.0], 1.0));
+            assert_eq!(absent[..FUNCTIONS], [0.0; FUNCTIONS]);
+            assert!((absent[FUNCTIONS] * empty + there[FUNCTIONS] * present).abs() < 1e-9 * present);
+        }
+    }
+
+    /// More empty cells than records, as noise may have it.
+    #[test]
+    fn a_column_without_a_cell_is_still_mapped() {
+        let own =
+            map(Block::NumberOrMissing { at: 0 }, &[[-3.0; KNOTS].as_slice(), &[150.0]].concat(), 100.0);
+        for entries in [[0.5, 0.0], [0.0, 1.0], [f64::NAN, 1.0]] {
+            let mut row = Vec::new();
+            own.apply(&entries, 1.0, &mut row);
+            let square: f64 = row.iter().map(|value| value * value).sum();
+            assert!(row.len() == FUNCTIONS + 1 && square <= 1.0 + 1e-12, "{row:?}");
+        }
     }
 }

@@ -33,14 +33,15 @@ pub(crate) struct Reading {
     pub(crate) shares: [f64; KNOTS],
 }
 
-/// Reads the columns of a table: weights of their knots summed over about n records, with noise of a standard deviation.
-pub(crate) fn read(columns: &[&[f64]], noise: f64, n: f64) -> Vec<Reading> {
+/// Reads the columns of a table: weights of their knots summed over about so many records, those with a number, with noise of a
+/// standard deviation.
+pub(crate) fn read(columns: &[(&[f64], f64)], noise: f64) -> Vec<Reading> {
     let shapes = Shapes::table();
     let fits: Vec<Vec<f64>> =
-        columns.par_iter().map(|weights| fits(shapes, &weights[..KNOTS], noise, n)).collect();
+        columns.par_iter().map(|(weights, n)| fits(shapes, &weights[..KNOTS], noise, *n)).collect();
     let likely = families(shapes, &fits);
-    let one = |(weights, fits): (&&[f64], &Vec<f64>)| {
-        read_one(shapes, &weights[..KNOTS], &posterior(shapes, fits, &likely), noise, n)
+    let one = |((weights, n), fits): (&(&[f64], f64), &Vec<f64>)| {
+        read_one(shapes, &weights[..KNOTS], &posterior(shapes, fits, &likely), noise, *n)
     };
     columns.par_iter().zip(&fits).map(one).collect()
 }
@@ -194,11 +195,10 @@ mod tests {
         let places: Vec<usize> = (0..20).map(|k| 6 + 6 * k).collect();
         let columns: Vec<Vec<f64>> = places.iter().map(|k| narrow(*k, n, noise, &mut random)).collect();
         let middles: Vec<f64> = places.iter().map(|k| *k as f64 / 64.0 - 1.0).collect();
-        let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let all: Vec<(&[f64], f64)> = columns.iter().map(|column| (column.as_slice(), n)).collect();
         let mean = |errors: Vec<f64>| errors.iter().sum::<f64>() / errors.len() as f64;
-        let together = mean(read(&all, noise, n).iter().zip(&middles).map(|(r, m)| error(r, *m)).collect());
-        let alone =
-            mean(all.iter().zip(&middles).map(|(c, m)| error(&read(&[c], noise, n)[0], *m)).collect());
+        let together = mean(read(&all, noise).iter().zip(&middles).map(|(r, m)| error(r, *m)).collect());
+        let alone = mean(all.iter().zip(&middles).map(|(c, m)| error(&read(&[*c], noise)[0], *m)).collect());
         assert!(together < 0.95 * alone, "{together} together, {alone} alone");
     }
 
@@ -206,7 +206,7 @@ mod tests {
     fn whatever_was_released_is_read_as_a_distribution() {
         for absurd in [0.0, -1e300, 1e300, 1.0] {
             let weights = positions().map(|knot| absurd * (1.0 + knot));
-            for reading in read(&[&weights, &[0.0; KNOTS]], 3.0, 50.0) {
+            for reading in read(&[(&weights, 50.0), (&[0.0; KNOTS], 1.0)], 3.0) {
                 assert!(reading.cumulative.windows(2).all(|pair| pair[0] <= pair[1]), "{absurd}");
                 assert!(reading.cumulative[0] >= 0.0 && reading.cumulative[GRID - 1] <= 1.0, "{absurd}");
                 let total: f64 = reading.shares.iter().sum();
@@ -216,6 +216,6 @@ mod tests {
                 );
             }
         }
-        assert!(read(&[], 1.0, 10.0).is_empty());
+        assert!(read(&[], 1.0).is_empty());
     }
 }
