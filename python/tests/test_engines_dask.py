@@ -95,10 +95,10 @@ def test_issue_22_12_a_cluster_without_tls_is_used_only_where_that_is_said_to_be
             monkeypatch.delenv("PAIRDP_DASK_PLAIN_TCP")
         else:
             monkeypatch.setenv("PAIRDP_DASK_PLAIN_TCP", said)
-        with pytest.raises(PermissionError, match="runs the code of anyone .* names no certificate here$"):
+        with pytest.raises(PermissionError, match=r"runs the code of anyone .* names no certificate here$"):
             connect(address, parts, Sums())
         with distributed.Client(address.replace("dask://", "tcp://"), set_as_default=False) as client:
-            with pytest.raises(PermissionError, match="this cluster does not ask for one$"):
+            with pytest.raises(PermissionError, match=r"this cluster does not ask for one$"):
                 connect(client, parts, Sums())
             assert client.submit(int, "7", pure=False).result() == 7
 

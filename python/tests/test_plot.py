@@ -71,6 +71,8 @@ def test_shapes_are_drawn_with_a_band_where_the_noise_is_known():
     assert named.get_xlabel() == shapes[3]["column"]
     with pytest.raises(ValueError, match="no column 'height'"):
         plot.shapes(ranker, columns=["height"])
-    metric = PrivateMetric(epsilon=1.0, delta=1e-6, bounds=stays.bounds, classes=[0, 1]).fit(stays.X[:200], stays.y[:200])
+    metric = PrivateMetric(epsilon=1.0, delta=1e-6, bounds=stays.bounds, classes=[0, 1]).fit(
+        stays.X[:200], stays.y[:200]
+    )
     with pytest.raises(AttributeError, match="no scores"):
         metric.shapes()

@@ -88,7 +88,7 @@ fn certificates_count_the_places_of_empty_cells() {
         Settings { task: Task::Classification, ..settings(Algorithm::NoisyGd) },
     ] {
         let (own, stand_in) = (trained("'own'", settings.clone(), 300), trained("50", settings, 300));
-        let stage = |model: &PrivateModel| serde_json::to_value(&model.certificate.stages[0]).unwrap();
+        let stage = |model: &PrivateModel| serde_json::to_value(model.certificate.stages[0]).unwrap();
         let counted = |model: &PrivateModel, name: &str| stage(model)[name].as_u64().unwrap();
         for name in ["numbers", "categories"] {
             assert_eq!(counted(&own, name), counted(&stand_in, name));
