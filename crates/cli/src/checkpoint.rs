@@ -18,7 +18,8 @@ impl File {
     /// Takes the checkpoint for this process. The lock ends with the process, however it ends.
     pub(crate) fn lock(path: &Path, taken: &Taken) -> Result<Self, Failure> {
         let kept = Kept::new(path, Kind::Checkpoint, taken)?;
-        let mut lock = path.as_os_str().to_owned();
+        // Whatever links lead to a checkpoint, it has one lock.
+        let mut lock = kept.place().as_os_str().to_owned();
         lock.push(".lock");
         let lock = PathBuf::from(lock);
         taken.refuse(&lock)?;

@@ -27,7 +27,7 @@
 use crate::args::Spending;
 use crate::checkpoint;
 use crate::failure::Failure;
-use crate::output::{Force, Kind, Output, Taken, paid};
+use crate::output::{self, Force, Kind, Output, Taken, paid};
 use pairdp_learn::{LearnError, PrivateModel, certified_event};
 use pairdp_ledger::{Booking, Ledger, Outcome, RunState};
 use std::path::Path;
@@ -68,7 +68,7 @@ impl Finished {
         spending: &Spending,
     ) -> Result<(), Failure> {
         let bytes = self.document.as_bytes();
-        let there = std::fs::read(path).is_ok_and(|found| found == bytes);
+        let there = output::holds(path, bytes);
         let place = || if there { Ok(None) } else { Output::new(path, Kind::Model, force, taken).map(Some) };
         let (run, file) = match (&self.model.run, &spending.ledger) {
             (Some(run), Some(file)) => (run, file),

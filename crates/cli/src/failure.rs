@@ -49,6 +49,7 @@ impl Failure {
             ErrorKind::ReadOnlyFilesystem => "the file system is read-only".into(),
             ErrorKind::StorageFull => "the disk is full".into(),
             ErrorKind::QuotaExceeded => "the quota is used up".into(),
+            ErrorKind::AlreadyExists => "something else was put there meanwhile".into(),
             ErrorKind::IsADirectory => "a folder is in its place".into(),
             _ => error.to_string(),
         };

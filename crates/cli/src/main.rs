@@ -26,6 +26,13 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     dump::refuse();
+    // Results name their files in JSON, which has no other text.
+    if let Some(odd) = std::env::args_os().find(|argument| argument.to_str().is_none()) {
+        let message = format!("{}: this is not text in UTF-8", odd.display());
+        let json = std::env::args_os().any(|argument| argument == "--json");
+        Printer::new(json, false).failure(&Failure::refused(message, "give the file another name"));
+        return ExitCode::from(1);
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() && std::env::args().any(|argument| argument == "--json") => {

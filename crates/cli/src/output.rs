@@ -11,7 +11,7 @@ pub(crate) mod paid;
 use crate::args::Spending;
 use crate::failure::Failure;
 use crate::files::schema_beside;
-use draft::Draft;
+use draft::{Draft, Onto};
 use found::Found;
 use pairdp_data::table_files;
 use std::fs::File;
@@ -200,9 +200,10 @@ impl Output {
                 Way::Through(node.map_err(|error| Failure::write(path, &error))?)
             }
             Place::Regular(place) => {
+                let onto = Onto::at(&place);
                 may_replace(path, kind, force)?;
                 draft::sweep(&place);
-                let draft = Draft::for_place(&place, kind.for_its_owner());
+                let draft = Draft::for_place(&place, onto, kind.for_its_owner());
                 Way::Beside(draft.map_err(|error| Failure::write(path, &error))?)
             }
         };
@@ -265,7 +266,8 @@ impl Kept {
         let for_its_owner = kind.for_its_owner();
         draft::sweep(&place);
         may_replace(path, kind, Force::Never)?;
-        Draft::for_place(&place, for_its_owner).map_err(|error| Failure::write(path, &error))?;
+        Draft::for_place(&place, Onto::at(&place), for_its_owner)
+            .map_err(|error| Failure::write(path, &error))?;
         Ok(Self { place, for_its_owner })
     }
 
@@ -275,7 +277,7 @@ impl Kept {
     }
 
     pub(crate) fn save(&self, bytes: &[u8]) -> io::Result<()> {
-        Draft::for_place(&self.place, self.for_its_owner)?.put(bytes)
+        Draft::for_place(&self.place, Onto::at(&self.place), self.for_its_owner)?.put(bytes)
     }
 }
 
@@ -370,6 +372,11 @@ fn ledger_beside(path: &Path) -> Option<PathBuf> {
         place.is_file() && Found::at(&place).is_ok_and(|found| found == Found::Ledger)
     };
     ledgers.find(is_ledger).map(|name| path.with_file_name(name))
+}
+
+/// Whether a file holds just this. A pipe is not asked: whoever reads from it waits for what we are about to write.
+pub(crate) fn holds(path: &Path, bytes: &[u8]) -> bool {
+    path.is_file() && std::fs::read(path).is_ok_and(|found| found == bytes)
 }
 
 /// Makes a folder for outputs, unless it is there.

@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 const PREFIX: &str = ".pairdp-draft-";
 
@@ -18,6 +18,30 @@ pub(super) struct Draft {
     place: PathBuf,
     file: NamedTempFile,
     last: Permissions,
+    onto: Onto,
+}
+
+/// What was at a file's place when it was taken. Whoever was allowed to write where nothing was may not replace what another
+/// command put there since: that may be a model.
+#[derive(Clone, Copy)]
+pub(super) enum Onto {
+    Nothing,
+    File,
+}
+
+impl Onto {
+    pub(super) fn at(place: &Path) -> Self {
+        if place.symlink_metadata().is_ok() { Self::File } else { Self::Nothing }
+    }
+
+    /// Moves a file to the place.
+    fn put(self, file: TempPath, place: &Path) -> io::Result<()> {
+        let moved = match self {
+            Self::Nothing => file.persist_noclobber(place),
+            Self::File => file.persist(place),
+        };
+        moved.map_err(|error| error.error)
+    }
 }
 
 /// What the file will have once it is in its place.
@@ -31,7 +55,7 @@ struct Permissions {
 
 impl Draft {
     /// A file beside `place`, which holds a file or nothing.
-    pub(super) fn for_place(place: &Path, for_its_owner: bool) -> io::Result<Self> {
+    pub(super) fn for_place(place: &Path, onto: Onto, for_its_owner: bool) -> io::Result<Self> {
         let folder = folder_of(place);
         loop {
             let file = new_file(folder, PREFIX, "")?;
@@ -39,7 +63,7 @@ impl Draft {
             // Someone who swept between these lines may have it; then there is nothing in it yet.
             let locked = file.as_file().try_lock();
             if !matches!(locked, Err(TryLockError::WouldBlock)) && file.path().exists() {
-                return Ok(Self { place: place.to_owned(), file, last });
+                return Ok(Self { place: place.to_owned(), file, last, onto });
             }
         }
     }
@@ -49,7 +73,7 @@ impl Draft {
         self.file.write_all(bytes)?;
         self.last.apply(self.file.as_file())?;
         self.file.as_file().sync_all()?;
-        self.file.persist(&self.place).map_err(|error| error.error)?;
+        self.onto.put(self.file.into_temp_path(), &self.place)?;
         sync_folder(&self.place)
     }
 
@@ -60,7 +84,7 @@ impl Draft {
         let kept = self.place.with_file_name(name);
         let file = self.file.persist(&kept).map_err(|error| error.error)?;
         sync_folder(&kept)?;
-        Ok(Waiting { kept, place: self.place, file, last: self.last })
+        Ok(Waiting { kept, place: self.place, file, last: self.last, onto: self.onto })
     }
 }
 
@@ -70,12 +94,17 @@ pub(super) struct Waiting {
     place: PathBuf,
     file: File,
     last: Permissions,
+    onto: Onto,
 }
 
 impl Waiting {
     /// Puts it in its place.
     pub(super) fn put(&self) -> io::Result<()> {
-        let moved = self.last.apply(&self.file).and_then(|()| std::fs::rename(&self.kept, &self.place));
+        let moved = self.last.apply(&self.file).and_then(|()| {
+            let mut kept = TempPath::try_from_path(&self.kept)?;
+            kept.disable_cleanup(true);
+            self.onto.put(kept, &self.place)
+        });
         if moved.is_err() {
             restrict(&self.file)?;
         }

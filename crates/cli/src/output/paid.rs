@@ -3,7 +3,7 @@
 //! A whole model is first kept beside its place under a name that says whose it is, `.pairdp-model-RUN-NAME`, readable by its
 //! owner alone and locked as long as its process lives. Such files are nobody's leftovers: no run removes another's.
 
-use super::draft::{Draft, Waiting};
+use super::draft::{Draft, Onto, Waiting};
 use super::{Output, Way, folder_of};
 use crate::failure::Failure;
 use pairdp_ledger::LedgerError;
@@ -39,7 +39,8 @@ impl Output {
         let name = name.unwrap_or(OsStr::new("model.json"));
         let kept = kept_name(run, name);
         let elsewhere = || {
-            Draft::for_place(&std::env::temp_dir().join(name), true).and_then(|d| d.keep(&kept, bytes)).ok()
+            let place = std::env::temp_dir().join(name);
+            Draft::for_place(&place, Onto::at(&place), true).and_then(|draft| draft.keep(&kept, bytes)).ok()
         };
         let way = match way {
             Way::Beside(draft) => match draft.keep(&kept, bytes) {

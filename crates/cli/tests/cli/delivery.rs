@@ -243,6 +243,41 @@ fn issue_22_1_a_model_that_is_in_its_place_stays_there() {
     assert_eq!(runs(&workplace), [0, 1, 0]);
 }
 
+/// Two runs that began when there was no model both have one at their end.
+#[test]
+fn issue_22_1_a_model_that_another_run_put_there_meanwhile_stays() {
+    let workplace = workplace();
+    let running = Running::start(&workplace, "");
+    let run = running.feed(&workplace, || assert_eq!(workplace.run(&train("cohort.csv", "")).code, 0)).end();
+    assert!(run.code == 2 && run.err.contains("kept as"), "{}{}", run.out, run.err);
+    agree(&workplace, "model.json");
+    assert_eq!((runs(&workplace), kept(&workplace).len()), ([0, 2, 1], 1));
+    let run = workplace.run("budget recover --ledger c.ledger");
+    assert!(run.code == 1 && run.out.contains("there is a model already"), "{}{}", run.out, run.err);
+    std::fs::rename(workplace.path("model.json"), workplace.path("first.json")).unwrap();
+    let run = workplace.run("budget recover --ledger c.ledger");
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    agree(&workplace, "first.json");
+    agree(&workplace, "model.json");
+}
+
+/// Two runs that went on from one checkpoint would make its next releases twice.
+#[cfg(unix)]
+#[test]
+fn issue_22_1_a_checkpoint_has_one_lock_whatever_link_leads_to_it() {
+    let workplace = workplace();
+    killed_after_commit(&workplace, "--checkpoint run.checkpoint");
+    std::os::unix::fs::symlink("run.checkpoint", workplace.path("link")).unwrap();
+    let lock = std::fs::File::open(workplace.path("run.checkpoint.lock")).unwrap();
+    lock.lock().unwrap();
+    let run = workplace.run(&train("absent.csv", "--checkpoint link"));
+    assert!(run.code == 1 && run.err.contains("another run uses this checkpoint"), "{}{}", run.out, run.err);
+    drop(lock);
+    let run = workplace.run(&train("absent.csv", "--checkpoint link"));
+    assert_eq!(run.code, 0, "{}", run.err);
+    agree(&workplace, "model.json");
+}
+
 #[test]
 fn issue_22_1_a_run_that_is_done_goes_on_no_more() {
     let workplace = workplace();
@@ -315,6 +350,30 @@ fn issue_22_1_a_pipe_that_nobody_reads_to_its_end_loses_no_model() {
     let said = workplace.run("budget recover tmp --ledger c.ledger");
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     agree(&workplace, "tmp/full");
+}
+
+/// A pipe's reader and a run that looked into the pipe first would wait for each other.
+#[cfg(target_os = "linux")]
+#[test]
+fn issue_22_2_a_run_that_goes_on_from_its_end_writes_to_a_pipe() {
+    let workplace = workplace();
+    let options = "--checkpoint run.checkpoint";
+    killed_after_commit(&workplace, options);
+    let model = workplace.read(&kept(&workplace)[0]);
+    let script = format!(
+        "mkfifo out.pipe; cat out.pipe > got.json & timeout 60 \"$0\" {}; code=$?; test $code = 0 || kill $!; wait; exit $code",
+        train("absent.csv", options).replace("model.json", "out.pipe")
+    );
+    let output = Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_pairdp")])
+        .current_dir(workplace.path(""))
+        .env("TMPDIR", workplace.path(""))
+        .output()
+        .unwrap();
+    let run = Run::from(output);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    assert_eq!(workplace.read("got.json"), model);
+    assert_eq!(runs(&workplace), [0, 1, 0]);
 }
 
 /// A disk on which no file grows beyond so many blocks of half a kilobyte.

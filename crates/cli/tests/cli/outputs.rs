@@ -441,7 +441,9 @@ mod unix {
 
     #[test]
     fn issue_18_14_a_model_that_cannot_be_put_in_its_place_is_kept_elsewhere() {
-        for (spoil, why) in [("folder", "a folder is in its place"), ("gone", "there is no such place")] {
+        for (spoil, why) in
+            [("folder", "something else was put there meanwhile"), ("gone", "there is no such place")]
+        {
             let workplace = workplace();
             for folder in ["tmp", "out"] {
                 std::fs::create_dir(workplace.path(folder)).unwrap();

@@ -1,6 +1,6 @@
 //! What `train` refuses: one line that says what and where, a hint, exit code 1, and no file touched.
 
-use crate::common::Workplace;
+use crate::common::{Run, Workplace};
 
 const SCHEMA: &str = "[label]\ncolumn = 'y'\npositive = 1\nnegative = 0\n\
                       [[column]]\nname = 'a'\nrange = [0, 10]\n\
@@ -232,5 +232,26 @@ fn issue_18_08_a_bad_row_beyond_the_cap_is_refused_without_its_place() {
         let run = workplace.run(&format!("train t.csv --out model.json --force {BUDGET} --max-records 3"));
         assert_eq!(run.code, 0, "{}", run.err);
         assert!(run.out.contains("at most 3") && !run.out.contains("records of 5"), "{}", run.out);
+    }
+}
+
+/// Results name their files in JSON, which knows UTF-8 only; better before anything is spent than after.
+#[cfg(unix)]
+#[test]
+fn issue_22_names_that_are_not_text_are_refused() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let workplace = Workplace::with_cohort(50);
+    let before = workplace.files();
+    for options in [&["--json"][..], &[]] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_pairdp"))
+            .args("train cohort.csv --epsilon 1 --delta 1e-6 --out".split_whitespace())
+            .arg(std::ffi::OsStr::from_bytes(b"model\xff.json"))
+            .args(options)
+            .current_dir(workplace.path(""))
+            .output()
+            .unwrap();
+        let run = Run::from(output);
+        assert!(run.code == 1 && run.err.contains("not text in UTF-8"), "{}", run.err);
+        assert_eq!(workplace.files(), before);
     }
 }

@@ -3,7 +3,7 @@
 use crate::args::Recover;
 use crate::failure::Failure;
 use crate::files;
-use crate::output::{Force, Kind, Output, Taken, paid};
+use crate::output::{self, Force, Kind, Output, Taken, paid};
 use crate::printer::Printer;
 use pairdp_learn::certified_event;
 use pairdp_ledger::{Ledger, ModelDigest, Outcome, RunState};
@@ -78,7 +78,7 @@ fn recover(found: &paid::Found, ledger: &mut Ledger, taken: &Taken) -> Result<Re
         }
         RunState::Open | RunState::Done { .. } => {}
     }
-    let there = std::fs::read(&found.place).is_ok_and(|there| there == bytes);
+    let there = output::holds(&found.place, &bytes);
     let out = match Output::new(&found.place, Kind::Model, Force::Never, taken) {
         _ if there => None,
         Ok(out) => Some(out),
