@@ -262,9 +262,6 @@ impl CountedParts {
         representation: Option<Representation>,
         columns: usize,
     ) -> Result<Parts, LearnError> {
-        if !parts::can_ask(layout.problem) {
-            return Err(LearnError::OnePlace("the q-hinge loss"));
-        }
         let Self { ask, seen, rows } = self;
         let feature_bound = layout.problem.feature_bound();
         let run = Run { layout, representation, rows };

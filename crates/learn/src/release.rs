@@ -20,6 +20,7 @@ mod samples;
 pub(crate) mod walk;
 
 pub use arrivals::Arrivals;
+pub(crate) use curator::can_ask_parts;
 pub use curator::{Curator, Exchange};
 pub use event::certified_event;
 pub use gradients::Gradients;

@@ -9,6 +9,7 @@
 use crate::checkpoint::fingerprint;
 use crate::parts::{CountedParts, RowLayout};
 use crate::release::PublicFacts;
+use crate::release::can_ask_parts;
 use crate::representation::{self, Map, Representation};
 use crate::{
     Algorithm, Checkpointer, Curator, LearnError, Predictor, PrivateModel, Settings, Task, TrainingSpec,
@@ -119,7 +120,11 @@ impl Training {
             paid = Some(spec);
         }
         checkpointer.paid_as(run.clone());
-        let rows = match read() {
+        let askable = |rows: &Rows| match (rows, &paid) {
+            (Rows::Parts(_), Some(spec)) => can_ask_parts(&spec.mechanism),
+            _ => Ok(()),
+        };
+        let rows = match read().and_then(|rows| askable(&rows).map(|()| rows).map_err(X::from)) {
             Ok(rows) => rows,
             Err(refusal) => {
                 payer.refund()?;

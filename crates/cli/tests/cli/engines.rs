@@ -70,6 +70,10 @@ fn what_cannot_be_is_refused() {
     // A part with a bad cell: its file and column, and never its row or value; nothing is spent.
     let create = "budget create stays --ledger c.ledger --epsilon 1 --delta 1e-6 --records 300 --schema parts.schema.toml";
     assert_eq!(workplace.run(create).code, 0);
+    // What public facts refuse is given back, too.
+    for choice in ["--algorithm noisy-sgd", "--loss q-hinge", "--loss capped-logistic"] {
+        refused(&format!("parts {choice} --ledger c.ledger --dataset stays"), "one place");
+    }
     let good = workplace.read("parts/1.csv");
     let header = good.lines().next().unwrap();
     let cells = header.split(',').map(|_| "secret").collect::<Vec<_>>().join(",");
@@ -81,7 +85,7 @@ fn what_cannot_be_is_refused() {
     }
     let show: Value =
         serde_json::from_str(&workplace.run("budget show --ledger c.ledger --json").out).unwrap();
-    assert_eq!(show["datasets"][0]["cancelled"], 2, "{show}");
+    assert_eq!(show["datasets"][0]["cancelled"], 5, "{show}");
     assert_eq!(show["datasets"][0]["open"], 0, "{show}");
 }
 

@@ -7,6 +7,7 @@ use crate::parts::Parts;
 use crate::{Algorithm, Checkpointer, LearnError};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Claimed, Source};
+use pairdp_pairwise::kernel::parts;
 use pairdp_pairwise::{Constants, Neighbours, Objective, Problem, Records};
 
 /// Owns the records and answers noisy queries, as many as its mechanism states and no more.
@@ -76,14 +77,7 @@ impl<S: Source> Curator<S> {
     /// # Errors
     /// As [`Curator::open`]; [`LearnError::OnePlace`] for what cannot be asked of parts.
     pub(crate) fn open_parts(parts: Parts, mechanism: Mechanism, source: S) -> Result<Self, LearnError> {
-        let PublicFacts { problem, plan, .. } = mechanism.common().public;
-        match plan.algorithm() {
-            Algorithm::NoisyGd | Algorithm::OutputGd | Algorithm::PhasedGd | Algorithm::Moments => {}
-            other => return Err(LearnError::OnePlace(other.name())),
-        }
-        if problem.neighbours() != Neighbours::ReplaceOne {
-            return Err(LearnError::OnePlace("a secret number of records"));
-        }
+        can_ask_parts(&mechanism)?;
         check_table(&mechanism, true, parts.len(), parts.columns(), parts.feature_bound())?;
         Ok(Self::over(Holding::Elsewhere(parts), mechanism, source))
     }
@@ -234,6 +228,23 @@ pub(super) fn here(table: &Holding) -> Result<&Records, LearnError> {
 }
 
 /// Refuses a table that the mechanism is not for.
+/// Whether a mechanism can be asked of a table in parts. It depends on public facts alone, so that it is known before any part is
+/// asked, and whoever paid gets the price back.
+pub(crate) fn can_ask_parts(mechanism: &Mechanism) -> Result<(), LearnError> {
+    let PublicFacts { problem, plan, .. } = mechanism.common().public;
+    match plan.algorithm() {
+        Algorithm::NoisyGd | Algorithm::OutputGd | Algorithm::PhasedGd | Algorithm::Moments => {}
+        other => return Err(LearnError::OnePlace(other.name())),
+    }
+    if problem.neighbours() != Neighbours::ReplaceOne {
+        return Err(LearnError::OnePlace("a secret number of records"));
+    }
+    if !parts::can_ask(problem) {
+        return Err(LearnError::OnePlace("this loss over pairs"));
+    }
+    Ok(())
+}
+
 fn check_table(
     mechanism: &Mechanism,
     size_matters: bool,
