@@ -76,7 +76,7 @@ class Prediction(BaseEstimator):
 
         def reach(shape: dict[str, Any]) -> float:
             adds = shape["adds"] + ([shape["missing"]["adds"]] if shape["missing"] else [])
-            return max(adds) - min(adds)
+            return float(max(adds) - min(adds))
 
         return sorted(shapes, key=reach, reverse=True)
 
