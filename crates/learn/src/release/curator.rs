@@ -227,7 +227,6 @@ pub(super) fn here(table: &Holding) -> Result<&Records, LearnError> {
     }
 }
 
-/// Refuses a table that the mechanism is not for.
 /// Whether a mechanism can be asked of a table in parts. It depends on public facts alone, so that it is known before any part is
 /// asked, and whoever paid gets the price back.
 pub(crate) fn can_ask_parts(mechanism: &Mechanism) -> Result<(), LearnError> {
@@ -245,6 +244,7 @@ pub(crate) fn can_ask_parts(mechanism: &Mechanism) -> Result<(), LearnError> {
     Ok(())
 }
 
+/// Refuses a table that the mechanism is not for.
 fn check_table(
     mechanism: &Mechanism,
     size_matters: bool,

@@ -87,13 +87,15 @@ impl Map {
             .into_iter();
         let (mut columns, mut energy) = (Vec::new(), 0.0);
         for (block, own) in layout.blocks().iter().zip(weights) {
-            match (*block, if block.is_category() { None } else { curves.next() }) {
-                (Block::Number { at } | Block::NumberOrMissing { at }, Some(curves)) => {
+            match *block {
+                Block::Number { at } | Block::NumberOrMissing { at } => {
+                    // There is one for each.
+                    let Some(curves) = curves.next() else { break };
                     let missing = absent(own);
                     energy += missing.map_or(curves.spread, |p| (1.0 - p) * curves.spread + of_share(p));
                     columns.push(Column::Number { at, curves, missing });
                 }
-                (Block::Category { at, .. } | Block::Number { at } | Block::NumberOrMissing { at }, _) => {
+                Block::Category { at, .. } => {
                     let shares: Vec<f64> = own.iter().map(|weight| share(*weight, CATEGORY_WEIGHT)).collect();
                     energy += shares.iter().copied().map(of_share).sum::<f64>();
                     columns.push(Column::Category { at, shares });
