@@ -2,6 +2,7 @@
 
 use crate::table_pair::TablePair;
 use crate::{AuditError, Table};
+use pairdp_learn::PublicIndices as _;
 use pairdp_learn::baseline::phase_result;
 use pairdp_learn::{Mechanism, Plan};
 use pairdp_pairwise::kernel::{self, Par};

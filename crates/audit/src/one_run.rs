@@ -20,6 +20,7 @@ use crate::AuditError;
 use crate::confidence::upper_tail;
 use crate::report::{FALSE_ALARM, Verdict, check_confidence};
 use crate::table_pair::Table;
+use pairdp_learn::PublicIndices as _;
 use pairdp_learn::{Checkpointer, Curator, Exchange, Mechanism, Plan, run};
 use pairdp_noise::Source;
 use pairdp_pairwise::{Objective, Problem};

@@ -9,6 +9,7 @@
 
 use crate::AuditError;
 use crate::table_pair::{TablePair, extremes, typical};
+use pairdp_learn::PublicIndices as _;
 use pairdp_learn::baseline::{Baseline, descend};
 use pairdp_learn::{Algorithm, Average, Order, Plan, Shuffle};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, PointLoss, Problem, RankingForm, Regularity};

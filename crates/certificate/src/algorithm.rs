@@ -135,7 +135,7 @@ pub enum Shuffle {
     WithReplacement,
     /// One random permutation, over and over.
     FixedPermutation,
-    /// A fresh permutation for every pass.
+    /// A fresh permutation for every pass: no record is drawn often, which needs the least noise.
     #[default]
     Reshuffled,
 }
@@ -146,7 +146,7 @@ pub enum Shuffle {
 pub struct Order {
     /// The law.
     pub shuffle: Shuffle,
-    /// The seed.
+    /// The seed; any number will do, as long as it was not chosen by looking at records.
     pub seed: u64,
 }
 

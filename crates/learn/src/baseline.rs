@@ -2,6 +2,7 @@
 
 pub use crate::release::walk::phase_result;
 
+use crate::PublicIndices as _;
 use crate::parts::RowLayout;
 use crate::release::Descent;
 use crate::release::walk::Walk;

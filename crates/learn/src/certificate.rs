@@ -31,7 +31,7 @@ pub(crate) fn describe(mechanism: &Mechanism, gradients: Vec<GradientRelease>) -
         parameters: mechanism.family().coordinates(),
         problem: same(&rests_on),
         score_bound: score_bound.is_finite().then_some(score_bound),
-        algorithm: same(&plan.algorithm()),
+        algorithm: plan.algorithm(),
         noise: plan.law().name().into(),
         lattice_bits: mechanism.family().lattice_bits(),
         sampler_delta: common.sampler_delta,

@@ -42,6 +42,6 @@ pub use release::{
 pub use representation::Representation;
 pub use spec::{
     Algorithm, AsPrinted, Average, Calibration, DomainKind, Explained, LossKind, Order, Paper, Plan,
-    RepresentationKind, Risk, Settings, Shuffle, TrainingSpec, as_printed, explain,
+    PublicIndices, RepresentationKind, Risk, Settings, Shuffle, TrainingSpec, as_printed, explain,
 };
 pub use train::{PaidRun, Rows, Training};

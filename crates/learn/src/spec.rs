@@ -14,7 +14,7 @@ mod suggested;
 
 pub(crate) use auto::clarity;
 pub use explain::{Explained, explain};
-pub use order::{Order, Shuffle};
+pub use order::{Order, PublicIndices, Shuffle};
 pub use paper_noise::{AsPrinted, Paper, as_printed};
 pub(crate) use plan::kept;
 pub use plan::{Algorithm, Average, Plan};

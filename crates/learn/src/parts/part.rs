@@ -3,6 +3,7 @@
 use super::fingerprint::Fingerprint;
 use super::{CHANGED, Content, Description, PhaseRows, Reply, Request, Run, Seen, UNREADABLE, read, written};
 use crate::LearnError;
+use crate::PublicIndices as _;
 use crate::representation::{self, Map};
 use pairdp_data::{DataError, LabelUse, Table};
 use pairdp_pairwise::kernel::Par;

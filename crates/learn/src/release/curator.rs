@@ -2,6 +2,7 @@
 
 use super::samples::query::Ahead;
 use super::{Mechanism, NoiseKind, PublicFacts, packing};
+use crate::PublicIndices as _;
 use crate::certificate::{Certificate, GradientRelease, Released, describe};
 use crate::parts::Parts;
 use crate::{Algorithm, Checkpointer, LearnError};

@@ -1,6 +1,7 @@
 //! Descents without noise. What they return is private data.
 
 use super::{Descent, Iterates, Phase};
+use crate::PublicIndices as _;
 use crate::{Algorithm, Order, Plan};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Constants, Objective, Problem, RankingForm, Records};

@@ -4,40 +4,29 @@
 //! certificate names, and of nothing else. They must not depend on records, labels included. (Where privacy rests on
 //! *secret* samples, as in `noisy-sgd`, indices come from the secure source instead and are never written anywhere.)
 
+pub use pairdp_certificate::{Order, Shuffle};
+
 use pairdp_noise::{Replay, Source};
-use serde::{Deserialize, Serialize};
 
-/// How indices follow one another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Shuffle {
-    /// Each index uniform and independent of the others.
-    WithReplacement,
-    /// One random permutation, over and over.
-    FixedPermutation,
-    /// A fresh permutation for every pass: no record is drawn often, which needs the least noise.
-    #[default]
-    Reshuffled,
-}
-
-/// Public indices, by law and seed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Order {
-    /// The law.
-    pub shuffle: Shuffle,
-    /// The seed; any number will do, as long as it was not chosen by looking at records.
-    pub seed: u64,
-}
-
-impl Order {
+/// The indices that a public order is.
+pub trait PublicIndices {
     /// A permutation of 0 … n − 1: what one pass, or a division into parts, follows.
-    pub fn permutation(self, n: usize) -> Vec<u32> {
+    fn permutation(self, n: usize) -> Vec<u32>;
+
+    /// `count` indices below n.
+    fn indices(self, n: usize, count: usize) -> Vec<u32>;
+
+    /// `count` pairs of different records. Passes over permutations give matchings: no record is in two pairs of a pass, and
+    /// one of an odd number sits out.
+    fn pairs(self, n: usize, count: usize) -> Vec<(u32, u32)>;
+}
+
+impl PublicIndices for Order {
+    fn permutation(self, n: usize) -> Vec<u32> {
         shuffled(&mut Replay::from_seed(self.seed), n)
     }
 
-    /// `count` indices below n.
-    pub fn indices(self, n: usize, count: usize) -> Vec<u32> {
+    fn indices(self, n: usize, count: usize) -> Vec<u32> {
         let mut source = Replay::from_seed(self.seed);
         if self.shuffle == Shuffle::WithReplacement {
             return (0..count).map(|_| index_below(&mut source, n)).collect();
@@ -54,9 +43,7 @@ impl Order {
         indices
     }
 
-    /// `count` pairs of different records. Passes over permutations give matchings: no record is in two pairs of a pass, and
-    /// one of an odd number sits out.
-    pub fn pairs(self, n: usize, count: usize) -> Vec<(u32, u32)> {
+    fn pairs(self, n: usize, count: usize) -> Vec<(u32, u32)> {
         if self.shuffle == Shuffle::WithReplacement {
             let mut source = Replay::from_seed(self.seed);
             return (0..count)

@@ -2,7 +2,6 @@
 
 use super::Arrivals;
 use crate::LearnError;
-use crate::certificate::same;
 use crate::release::event::plain;
 use crate::release::{Common, Family, PublicFacts};
 use pairdp_accountant::event::Event;
@@ -29,7 +28,7 @@ impl Family for Arrivals {
     fn released(&self, _: Vec<GradientRelease>) -> Released {
         Released::Online {
             steps: self.steps(),
-            order: same(&self.common.public.plan.order()),
+            order: self.common.public.plan.order(),
             sensitivity: self.sensitivity,
             gradient_error: self.gradient_error,
             ratio: self.ratio,

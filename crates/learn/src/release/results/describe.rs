@@ -2,7 +2,6 @@
 
 use super::Results;
 use super::path;
-use crate::certificate::same;
 use crate::release::event::plain;
 use crate::release::{Common, Family, PublicFacts};
 use crate::{Algorithm, LearnError};
@@ -40,8 +39,8 @@ impl Family for Results {
         let PublicFacts { problem, plan, .. } = self.common.public;
         let full_batch = matches!(plan.algorithm(), Algorithm::OutputGd | Algorithm::PhasedGd);
         Released::Output {
-            order: plan.algorithm().has_order().then(|| same(&plan.order())),
-            average: same(&plan.average()),
+            order: plan.algorithm().has_order().then(|| plan.order()),
+            average: plan.average(),
             kernel: full_batch.then(|| kernel::name(problem).to_owned()),
             ratio: self.ratio,
             phases: self.phases.clone(),

@@ -1,5 +1,6 @@
 //! How far one record can move the result of each descent, rounding included.
 
+use crate::PublicIndices as _;
 use crate::release::{Phase, PublicFacts};
 use crate::spec::kept;
 use crate::{Algorithm, LearnError};
