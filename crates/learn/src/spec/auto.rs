@@ -85,7 +85,8 @@ impl Settings {
     ) -> Result<(Self, Option<String>), LearnError> {
         let (numbers, categories) = layout.counts();
         let clarity = clarity(records, numbers + categories, budget)?;
-        let (algorithm, because) = if Map::width_of(layout) > WIDE {
+        let wide = Map::width_of(layout) > WIDE;
+        let (algorithm, because) = if wide {
             (Algorithm::NoisyGd, format!("moments are a number for every two of more than {WIDE} columns"))
         } else if self.task == Task::Regression {
             (Algorithm::Moments, "least squares needs moments only".to_owned())
@@ -101,8 +102,11 @@ impl Settings {
         };
         let descent = algorithm == Algorithm::NoisyGd;
         let on_records = descent && self.task == Task::Ranking;
-        // Whoever bounds rows means rows as ranges put them.
-        let worth = (budget.delta != Delta::PURE || clarity >= WORTH_A_SHARE) && self.feature_bound.is_none();
+        // Whoever bounds rows means rows as ranges put them. Reading where each of very many columns lies takes minutes, and from noise
+        // that is louder than the signal nothing is read.
+        let worth = (budget.delta != Delta::PURE || clarity >= WORTH_A_SHARE)
+            && self.feature_bound.is_none()
+            && !(wide && clarity < 1.0);
         let usual = if worth { RepresentationKind::Ranks } else { RepresentationKind::Ranges };
         let chosen = Self {
             representation: self.representation.or(Some(usual)),
