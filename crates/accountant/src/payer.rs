@@ -24,6 +24,44 @@ pub struct Price {
     pub label: String,
 }
 
+/// A run that was interrupted, by what was saved of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interrupted {
+    /// The run's name.
+    pub run: String,
+    /// A name of the saved state that no other state has.
+    pub state: String,
+    /// The state of this run that it replaced.
+    pub replaced: Option<String>,
+}
+
+/// Whoever knows which saved state of a run is its last. A state that is not must not be gone on from: what follows it was
+/// released already, and would be released a second time under one payment.
+pub trait Witness: Send {
+    /// Refuses a run that went on elsewhere.
+    ///
+    /// # Errors
+    /// [`Contested`].
+    fn still(&mut self) -> Result<(), Contested>;
+
+    /// Notes that this state is now the last.
+    ///
+    /// # Errors
+    /// [`Contested`]; the last state is then what it was.
+    fn saved(&mut self, state: &str) -> Result<(), Contested>;
+}
+
+/// Why a run must not go on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Contested {
+    /// It did so from another copy of what was saved.
+    #[error("run {0} has gone on from another copy of its checkpoint")]
+    Elsewhere(String),
+    /// Nobody can tell whether it did.
+    #[error("{0}")]
+    Unknown(String),
+}
+
 /// Whoever a run's budget is taken from.
 pub trait Payer {
     /// Why it was refused.
@@ -35,11 +73,17 @@ pub trait Payer {
     /// When the payer knows the data set but not its size.
     fn size(&mut self, cap: Option<usize>) -> Result<Option<usize>, Self::Error>;
 
-    /// Takes the price of a run, or finds that an interrupted run of this name has paid it, and names the run.
+    /// Takes the price of a run, or finds that this interrupted run has paid it, and names the run.
     ///
     /// # Errors
-    /// When the price does not fit; nothing is then taken.
-    fn pay(&mut self, price: Price, interrupted: Option<&str>) -> Result<Option<String>, Self::Error>;
+    /// When the price does not fit, or the run went on elsewhere; nothing is then taken.
+    fn pay(&mut self, price: Price, interrupted: Option<&Interrupted>)
+    -> Result<Option<String>, Self::Error>;
+
+    /// Who is told of every state that is saved of the run that was paid for; none if nobody keeps count.
+    fn witness(&self) -> Option<Box<dyn Witness>> {
+        None
+    }
 
     /// Hands the table on if it has the size that was paid for; gives the price back if not.
     ///
@@ -65,7 +109,7 @@ impl Payer for Unbooked {
         Ok(None)
     }
 
-    fn pay(&mut self, _: Price, _: Option<&str>) -> Result<Option<String>, Infallible> {
+    fn pay(&mut self, _: Price, _: Option<&Interrupted>) -> Result<Option<String>, Infallible> {
         Ok(None)
     }
 
@@ -86,8 +130,12 @@ impl<P: Payer> Payer for Option<P> {
         self.as_mut().map_or(Ok(None), |payer| payer.size(cap))
     }
 
-    fn pay(&mut self, price: Price, interrupted: Option<&str>) -> Result<Option<String>, P::Error> {
+    fn pay(&mut self, price: Price, interrupted: Option<&Interrupted>) -> Result<Option<String>, P::Error> {
         self.as_mut().map_or(Ok(None), |payer| payer.pay(price, interrupted))
+    }
+
+    fn witness(&self) -> Option<Box<dyn Witness>> {
+        self.as_ref().and_then(Payer::witness)
     }
 
     fn accept(&mut self, records: usize) -> Result<(), P::Error> {

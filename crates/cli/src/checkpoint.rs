@@ -54,7 +54,7 @@ impl File {
     }
 
     /// Forgets the checkpoint, and says whether it is gone.
-    pub(crate) fn remove(&self) -> bool {
+    pub(crate) fn forget(&self) -> bool {
         let _ = std::fs::remove_file(self.kept.place());
         !self.kept.place().exists()
     }
@@ -104,5 +104,9 @@ impl Store for File {
 
     fn save(&mut self, text: &str) -> io::Result<()> {
         self.kept.save(text.as_bytes())
+    }
+
+    fn remove(&mut self) -> io::Result<()> {
+        std::fs::remove_file(self.kept.place())
     }
 }

@@ -16,9 +16,14 @@
 //!
 //! Noise is drawn only between 1 and 2. A command that goes on from a checkpoint finds either the state after some releases,
 //! and makes those that are left under the reservation that is open for them; or, from 2 on, the model, and draws nothing.
+//! Of several copies of a run's checkpoints one goes on: the ledger is told of every state that is saved
+//! (`Ledger::resume`), and refuses all but the last; a process that was overtaken so writes nothing more.
 //! From 4 on the run is not open any more, and the ledger refuses to let it go on. Without a checkpoint a command begins
 //! anew, with a reservation of its own; but where a model of this ledger waits for the very place that it would write to, it is
 //! refused and pointed to `budget recover`, so that nobody pays twice for want of a look.
+//!
+//! A model that is found, in a checkpoint or under its own name, while its run is open is known to the ledger by nothing but the
+//! run that it names. It becomes the run's only if its certificate verifies and states exactly the releases that were reserved.
 //!
 //! What cannot be saved at 2 must not be gone on from: the old checkpoint is removed, and if not even that is possible the run
 //! is committed before its model is written. What cannot be kept at 3 beside its
@@ -28,8 +33,10 @@ use crate::args::Spending;
 use crate::checkpoint;
 use crate::failure::Failure;
 use crate::output::{self, Force, Kind, Output, Taken, paid};
+use pairdp_accountant::{Contested, Interrupted};
 use pairdp_learn::{LearnError, PrivateModel, certified_event};
-use pairdp_ledger::{Booking, Ledger, Outcome, RunState};
+use pairdp_ledger::{Booking, Ledger, LedgerError, Outcome, RunState};
+use pairdp_verify::{ModelDocument, Patience, verify_with};
 use std::path::Path;
 
 /// A model and the text of its file.
@@ -54,7 +61,14 @@ impl Finished {
                 (out.keep(run, bytes), settled)
             }
         };
-        let settled = settled.map_err(|error| paid.unsettled(&error))?;
+        let settled = match settled {
+            // Nobody may see what was released a second time.
+            Err(error @ LedgerError::WentOnElsewhere(_)) => {
+                paid.forget();
+                return Err(error.into());
+            }
+            settled => settled.map_err(|error| paid.unsettled(&error))?,
+        };
         paid.put()?;
         Ok(settled.placed()?)
     }
@@ -66,16 +80,23 @@ impl Finished {
         force: Force,
         taken: &Taken,
         spending: &Spending,
+        found_in: Option<&Interrupted>,
     ) -> Result<(), Failure> {
         let bytes = self.document.as_bytes();
         let there = output::holds(path, bytes);
         let place = || if there { Ok(None) } else { Output::new(path, Kind::Model, force, taken).map(Some) };
         let (run, file) = match (&self.model.run, &spending.ledger) {
             (Some(run), Some(file)) => (run, file),
-            (None, None) => return place()?.map_or(Ok(()), |out| out.write_paid(bytes)),
+            (None, None) => {
+                self.verify()?;
+                return place()?.map_or(Ok(()), |out| out.write_paid(bytes));
+            }
             // Paid for by somebody else than the command says.
             _ => return Err(LearnError::Checkpoint.into()),
         };
+        if found_in.is_none_or(|state| state.run != *run) {
+            return Err(LearnError::Checkpoint.into());
+        }
         let mut ledger = Ledger::open_with(file, spending.key_command.as_deref())?;
         let state = ledger.run(run)?;
         let is_this = match &state {
@@ -88,10 +109,40 @@ impl Finished {
         }
         let paid = place()?.map(|out| out.keep(run, bytes));
         if state == RunState::Open {
-            ledger.finish(run, &certified_event(&self.model.certificate)?, Outcome::model(bytes))?;
+            let ended = self.verify().and_then(|()| self.finish(&mut ledger, run, found_in));
+            if let Err(refusal) = ended {
+                paid.into_iter().for_each(paid::Paid::forget);
+                return Err(refusal);
+            }
         }
         paid.map_or(Ok(()), paid::Paid::put)?;
         Ok(ledger.placed(run)?)
+    }
+
+    /// Whether the certificate proves what it claims; whoever finds a model cannot know who wrote it.
+    pub(crate) fn verify(&self) -> Result<(), Failure> {
+        let document = ModelDocument::from_json(&self.document);
+        // It took as long to train.
+        match document.map(|document| verify_with(&document, Patience::LONG).holds()) {
+            Ok(true) => Ok(()),
+            _ => Err(Failure::coded(
+                "model",
+                "the model that was kept of this run does not prove what it claims",
+                "`pairdp verify` says what fails; the run stays open, and spent",
+            )),
+        }
+    }
+
+    /// Ends the open run that made the model.
+    pub(crate) fn finish(
+        &self,
+        ledger: &mut Ledger,
+        run: &str,
+        found_in: Option<&Interrupted>,
+    ) -> Result<(), Failure> {
+        let (released, outcome) =
+            (certified_event(&self.model.certificate)?, Outcome::model(self.document.as_bytes()));
+        Ok(ledger.finish(run, &released, outcome, found_in)?)
     }
 }
 
@@ -106,10 +157,14 @@ pub(crate) enum Last {
 
 impl Last {
     /// After the model was to be saved as the last checkpoint.
-    pub(crate) fn after(saved: Result<(), LearnError>, file: Option<&checkpoint::File>) -> Self {
+    pub(crate) fn after(
+        saved: Result<(), LearnError>,
+        file: Option<&checkpoint::File>,
+    ) -> Result<Self, Failure> {
         match (saved, file) {
-            (Err(_), Some(file)) if !file.remove() => Self::Stale,
-            _ => Self::Saved,
+            (Err(error @ LearnError::Contested(Contested::Elsewhere(_))), _) => Err(error.into()),
+            (Err(_), Some(file)) if !file.forget() => Ok(Self::Stale),
+            _ => Ok(Self::Saved),
         }
     }
 }

@@ -201,6 +201,18 @@ impl Output {
             }
             Place::Regular(place) => {
                 let onto = Onto::at(&place);
+                if kind == Kind::Model
+                    && place.file_name().is_some_and(|name| name.len() > paid::LONGEST_NAME)
+                {
+                    return Err(Failure::refused(
+                        format!(
+                            "{}: the name of a model has at most {} bytes",
+                            path.display(),
+                            paid::LONGEST_NAME
+                        ),
+                        "name it shorter: until it is in its place it is kept under a longer name",
+                    ));
+                }
                 may_replace(path, kind, force)?;
                 draft::sweep(&place);
                 let draft = Draft::for_place(&place, onto, kind.for_its_owner());

@@ -12,6 +12,13 @@
 //! of the checkpoint are not made again, and those after it died with the process, unseen, so that the noise drawn in
 //! their place is the first that anybody sees. A checkpoint of another mechanism is refused.
 //!
+//! A file can be copied, and two copies that both went on would release the next terms twice. Where somebody keeps count of the
+//! run ([`Witness`], a ledger), every state that is saved is told of by its digest, and names the one that it replaced; a state
+//! is gone on from only if it is the last that was told of, or replaces that one and died before it could tell. Whoever goes on
+//! first saves a state of its own, so that of two copies the second is refused before it draws anything; and before every save
+//! the witness is asked whether the run is still the same, so that a process that was overtaken writes nothing more. What
+//! follows is also that nobody can edit a checkpoint. Without a witness nobody can tell copies apart.
+//!
 //! # Assumptions
 //! The store replaces a checkpoint as a whole or not at all, and nobody reads the memory of the process. Whoever decides when
 //! to kill a run must not see what it has not yet stored.
@@ -20,13 +27,17 @@ use crate::certificate::{GradientRelease, describe};
 use crate::release::Iterates;
 use crate::representation::Representation;
 use crate::{Certificate, Curator, LearnError, Mechanism, Plan};
-use pairdp_noise::Source;
+use pairdp_accountant::{Contested, Interrupted, Witness};
+use pairdp_noise::{Secure, Source};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const FORMAT: &str = "pairdp-checkpoint/1";
+/// A witness keeps what it is told for ever, so a long run saves less often: this share of its time is what a kill may cost.
+const LOST_AT_MOST: u32 = 50;
 
 /// Where checkpoints are kept.
 pub trait Store {
@@ -41,6 +52,12 @@ pub trait Store {
     /// # Errors
     /// What the operating system says.
     fn save(&mut self, text: &str) -> std::io::Result<()>;
+
+    /// Forgets it.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    fn remove(&mut self) -> std::io::Result<()>;
 }
 
 #[derive(Serialize, Deserialize)]
@@ -58,6 +75,12 @@ struct Checkpoint {
     /// The run's name in a ledger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<String>,
+    /// The digest of the state of this run that this one replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replaced: Option<String>,
+    /// What tells the state of a process that goes on from the one that it found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    taken_up: Option<u64>,
 }
 
 /// What a store holds.
@@ -78,16 +101,20 @@ struct Finished {
     /// The run's name in a ledger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<String>,
+    /// The digest of the state of this run that this one replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replaced: Option<String>,
     /// The text of the model's file.
     model: String,
 }
 
 impl Saved {
-    fn run(self) -> Option<String> {
-        match self {
-            Self::Finished(finished) => finished.run,
-            Self::Halfway(checkpoint) => checkpoint.run,
-        }
+    fn interrupted(self, state: String) -> Option<Interrupted> {
+        let (run, replaced) = match self {
+            Self::Finished(finished) => (finished.run, finished.replaced),
+            Self::Halfway(checkpoint) => (checkpoint.run, checkpoint.replaced),
+        };
+        Some(Interrupted { run: run?, state, replaced })
     }
 
     fn mechanism(&self) -> &str {
@@ -108,9 +135,13 @@ pub(crate) fn fingerprint(mechanism: &Mechanism) -> Result<String, LearnError> {
 pub struct Checkpointer<'a> {
     store: Option<&'a mut dyn Store>,
     interval: Duration,
+    began: Instant,
     saved: Option<Instant>,
     resumed: u32,
     run: Option<String>,
+    witness: Option<Box<dyn Witness>>,
+    /// The last state that the witness was told of.
+    told: Option<String>,
     mechanism: Option<String>,
     representation: Option<Representation>,
     counter: Arc<AtomicU64>,
@@ -123,9 +154,12 @@ impl<'a> Checkpointer<'a> {
         Self {
             store: None,
             interval: Duration::MAX,
+            began: Instant::now(),
             saved: None,
             resumed: 0,
             run: None,
+            witness: None,
+            told: None,
             mechanism: None,
             representation: None,
             counter: Arc::default(),
@@ -173,17 +207,69 @@ impl<'a> Checkpointer<'a> {
         self.resumed
     }
 
-    /// Notes who paid for the run: its name in a ledger.
-    pub(crate) fn paid_as(&mut self, run: Option<String>) {
-        self.run = run;
-    }
-
-    /// Who paid for an interrupted run.
+    /// An interrupted run that somebody paid for.
     ///
     /// # Errors
     /// [`LearnError`] when the checkpoint cannot be read.
-    pub fn paid(&mut self) -> Result<Option<String>, LearnError> {
-        Ok(self.load()?.and_then(Saved::run))
+    pub fn interrupted(&mut self) -> Result<Option<Interrupted>, LearnError> {
+        let Some(text) = self.text()? else { return Ok(None) };
+        Ok(parsed(&text)?.interrupted(digest(&text)))
+    }
+
+    /// Refuses what was saved of another mechanism, before anything is paid for going on from it.
+    pub(crate) fn fits(&mut self, mechanism: &Mechanism) -> Result<(), LearnError> {
+        match self.halfway()? {
+            Some(saved) if saved.mechanism != fingerprint(mechanism)? => Err(LearnError::Checkpoint),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes who paid for the run, and takes it up: what was saved of it is saved anew, as the state of this process.
+    pub(crate) fn paid_as(
+        &mut self,
+        run: Option<String>,
+        witness: Option<Box<dyn Witness>>,
+    ) -> Result<(), LearnError> {
+        let before = self.interrupted()?.filter(|before| Some(&before.run) == run.as_ref());
+        (self.run, self.witness, self.told) = (run, witness, None);
+        let (Some(checkpoint), Some(_)) = (self.halfway()?, &self.witness) else { return Ok(()) };
+        if let Some(before) = before {
+            // It may have died before it could tell.
+            self.tell(before.state)?;
+        }
+        let taken_up = Some(Secure::from_os()?.next_word());
+        let (run, replaced) = (self.run.clone(), self.told.clone());
+        self.save(&Saved::Halfway(Box::new(Checkpoint { run, replaced, taken_up, ..checkpoint })))
+    }
+
+    /// Saves a state, unless the run went on elsewhere, and tells of it.
+    fn save(&mut self, state: &Saved) -> Result<(), LearnError> {
+        let Some(store) = &mut self.store else { return Ok(()) };
+        let text = serde_json::to_string(state).map_err(|_| LearnError::Checkpoint)?;
+        if let Some(witness) = &mut self.witness {
+            witness.still()?;
+        }
+        store.save(&text).map_err(LearnError::Store)?;
+        match state {
+            // The end of the run tells of it.
+            Saved::Finished(_) => Ok(()),
+            Saved::Halfway(_) => self.tell(digest(&text)).inspect_err(|error| {
+                if let (LearnError::Contested(Contested::Elsewhere(_)), Some(store)) =
+                    (error, &mut self.store)
+                {
+                    // It was overtaken while it wrote: nobody may go on from this, nor see it.
+                    let _ = store.remove();
+                }
+            }),
+        }
+    }
+
+    fn tell(&mut self, state: String) -> Result<(), LearnError> {
+        if let Some(witness) = &mut self.witness {
+            witness.saved(&state)?;
+            self.told = Some(state);
+        }
+        Ok(())
     }
 
     /// Notes which mechanism is about to run.
@@ -198,12 +284,11 @@ impl<'a> Checkpointer<'a> {
     ///
     /// # Errors
     /// [`LearnError::Store`]; what is saved then leads to releases that were made, and must not be gone on from.
+    /// [`LearnError::Contested`] if the run went on elsewhere: the model must not be seen.
     pub fn finish(&mut self, model: &str) -> Result<(), LearnError> {
-        let (Some(store), Some(mechanism)) = (&mut self.store, &self.mechanism) else { return Ok(()) };
-        let (format, run) = (FORMAT.into(), self.run.clone());
-        let finished = Finished { format, mechanism: mechanism.clone(), run, model: model.to_owned() };
-        let text = serde_json::to_string(&finished).map_err(|_| LearnError::Checkpoint)?;
-        store.save(&text).map_err(LearnError::Store)
+        let Some(mechanism) = self.mechanism.clone() else { return Ok(()) };
+        let (format, run, replaced) = (FORMAT.into(), self.run.clone(), self.told.clone());
+        self.save(&Saved::Finished(Finished { format, mechanism, run, replaced, model: model.to_owned() }))
     }
 
     /// The mechanism of a run that made all its releases, and the text of its model.
@@ -238,13 +323,11 @@ impl<'a> Checkpointer<'a> {
     }
 
     fn load(&mut self) -> Result<Option<Saved>, LearnError> {
-        let Some(store) = &mut self.store else {
-            return Ok(None);
-        };
-        let Some(text) = store.load().map_err(LearnError::Store)? else {
-            return Ok(None);
-        };
-        serde_json::from_str(&text).map(Some).map_err(|_| LearnError::Checkpoint)
+        self.text()?.as_deref().map(parsed).transpose()
+    }
+
+    fn text(&mut self) -> Result<Option<String>, LearnError> {
+        self.store.as_mut().map_or(Ok(None), |store| store.load()).map_err(LearnError::Store)
     }
 
     /// The state to go on from: that of a checkpoint, or the start.
@@ -274,10 +357,7 @@ impl<'a> Checkpointer<'a> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(LearnError::Stopped);
         }
-        let Some(store) = &mut self.store else {
-            return Ok(());
-        };
-        if self.saved.is_some_and(|saved| saved.elapsed() < self.interval) {
+        if self.store.is_none() || self.saved.is_some_and(|saved| saved.elapsed() < self.interval()) {
             return Ok(());
         }
         let checkpoint = Checkpoint {
@@ -288,12 +368,28 @@ impl<'a> Checkpointer<'a> {
             releases: curator.releases().to_vec(),
             representation: self.representation.clone(),
             run: self.run.clone(),
+            replaced: self.told.clone(),
+            taken_up: None,
         };
-        let text = serde_json::to_string(&checkpoint).map_err(|_| LearnError::Checkpoint)?;
-        store.save(&text).map_err(LearnError::Store)?;
+        self.save(&Saved::Halfway(Box::new(checkpoint)))?;
         self.saved = Some(Instant::now());
         Ok(())
     }
+
+    fn interval(&self) -> Duration {
+        match self.witness {
+            Some(_) => self.interval.max(self.began.elapsed() / LOST_AT_MOST),
+            None => self.interval,
+        }
+    }
+}
+
+fn parsed(text: &str) -> Result<Saved, LearnError> {
+    serde_json::from_str(text).map_err(|_| LearnError::Checkpoint)
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

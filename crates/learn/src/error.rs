@@ -1,5 +1,5 @@
 use crate::Algorithm;
-use pairdp_accountant::AccountantError;
+use pairdp_accountant::{AccountantError, Contested};
 use pairdp_data::DataError;
 use pairdp_noise::NoiseError;
 use pairdp_pairwise::{ProblemError, RecordsError};
@@ -134,6 +134,9 @@ pub enum LearnError {
         "the checkpoint is not of this run: its plan, problem, table size or budget differ, or it was changed"
     )]
     Checkpoint,
+    /// Whoever keeps count of the run, who does not let it go on.
+    #[error(transparent)]
+    Contested(#[from] Contested),
     /// A checkpoint that cannot be read or written.
     #[error("the checkpoint cannot be used: {0}")]
     Store(std::io::Error),
@@ -192,7 +195,7 @@ impl Hint for LearnError {
             Self::Data(error) => error.code(),
             Self::NoParts => "table",
             Self::OnePlace(_) | Self::Engine(_) => "engine",
-            Self::Checkpoint | Self::Store(_) => "checkpoint",
+            Self::Checkpoint | Self::Contested(_) | Self::Store(_) => "checkpoint",
             Self::NoPrivateMeasure { .. } => "no-private-measure",
             _ => "plan",
         }
@@ -232,6 +235,10 @@ impl Hint for LearnError {
                 "use `noisy-gd`, `output-gd`, `phased-gd` or `moments` with the logistic, hinge or squared loss, or train without an engine"
                     .into(),
             ),
+            Self::Contested(Contested::Elsewhere(_)) => Some(
+                "go on from that copy; from this one, noise would be drawn a second time for what was paid once"
+                    .into(),
+            ),
             Self::Checkpoint => Some("delete it to start over, which spends the budget again".into()),
             Self::Memory { .. } => Some(format!(
                 "list fewer columns and categories in the schema; {} needs no square of their number, but for a metric",
@@ -243,6 +250,7 @@ impl Hint for LearnError {
                 Some(format!("{} has noise that suffices", to.setting("calibration", "certified")))
             }
             Self::Plan { .. }
+            | Self::Contested(Contested::Unknown(_))
             | Self::Store(_)
             | Self::Stopped
             | Self::Exhausted(_)

@@ -112,14 +112,14 @@ impl Training {
             spec.check_memory()?;
             Ok(TrainingSpec { label: self.label.clone(), ..spec })
         };
-        let interrupted = checkpointer.paid()?;
+        let interrupted = checkpointer.interrupted()?;
         let (mut paid, mut run) = (None, None);
         if let Some(size) = payer.size(settings.max_records)? {
             let spec = prepare(size)?;
-            run = payer.pay(spec.price()?, interrupted.as_deref())?;
+            checkpointer.fits(&spec.mechanism)?;
+            run = payer.pay(spec.price()?, interrupted.as_ref())?;
             paid = Some(spec);
         }
-        checkpointer.paid_as(run.clone());
         let askable = |rows: &Rows| match (rows, &paid) {
             (Rows::Parts(_), Some(spec)) => can_ask_parts(&spec.mechanism),
             _ => Ok(()),
@@ -136,13 +136,14 @@ impl Training {
             Some(spec) => spec,
             None => prepare(rows.count())?,
         };
+        checkpointer.paid_as(run.clone(), payer.witness())?;
         Ok(PaidRun { spec, rows, run })
     }
 }
 
 impl Training {
     /// The model, with its file's text, of an interrupted run of these very settings that had made all its releases. Nothing is
-    /// read or paid for it.
+    /// read or paid for it. The model is what the file says: its certificate is for the caller to verify.
     ///
     /// # Errors
     /// [`LearnError::Checkpoint`] for the model of another run.

@@ -249,6 +249,11 @@ impl Store for Memory {
         *self.text.lock().unwrap() = Some(text.to_owned());
         Ok(())
     }
+
+    fn remove(&mut self) -> io::Result<()> {
+        *self.text.lock().unwrap() = None;
+        Ok(())
+    }
 }
 
 /// A driver that is lost goes on from its checkpoint and makes no release twice.

@@ -179,6 +179,11 @@ impl Store for Memory {
         self.text = Some(text.to_owned());
         Ok(())
     }
+
+    fn remove(&mut self) -> std::io::Result<()> {
+        self.text = None;
+        Ok(())
+    }
 }
 
 /// A run that is killed and goes on learns from the weights that it had released, and makes no second release of them; a checkpoint

@@ -62,6 +62,8 @@ struct OpenRun {
     dataset: String,
     event: Event,
     charge: Charge,
+    /// The last state that was saved of it.
+    state: Option<String>,
 }
 
 /// One data set.
@@ -100,9 +102,13 @@ impl AccountState {
                 account.spent.add(charge);
                 account.claim = Some(cost.claim);
                 account.open += 1;
-                let open =
-                    OpenRun { dataset: entry.dataset.clone(), event: cost.event.clone(), charge: *charge };
+                let (dataset, event) = (entry.dataset.clone(), cost.event.clone());
+                let open = OpenRun { dataset, event, charge: *charge, state: None };
                 self.open.insert(run.clone(), open).is_none().then_some(())?;
+            }
+            Action::Saved { run, state } => {
+                let open = self.open.get_mut(run).filter(|open| open.dataset == entry.dataset)?;
+                open.state = Some(state.clone());
             }
             Action::Committed { run, excess, outcome, .. } => {
                 let OpenRun { dataset, .. } = self.open.remove(run).and_then(of_this)?;
@@ -173,6 +179,16 @@ impl AccountState {
     /// What an open run reserved.
     pub(crate) fn open_run(&self, run: &RunId) -> Result<&Event, LedgerError> {
         self.open.get(run).map(|open| &open.event).ok_or_else(|| LedgerError::NoOpenRun(run.to_string()))
+    }
+
+    /// The last state that was saved of an open run.
+    pub(crate) fn last_state(&self, run: &RunId) -> Result<Option<&str>, LedgerError> {
+        match self.open.get(run) {
+            Some(open) => Ok(open.state.as_deref()),
+            // Somebody else went on with it, to its end.
+            None if self.done.contains_key(run) => Err(LedgerError::WentOnElsewhere(run.to_string())),
+            None => Err(LedgerError::NoOpenRun(run.to_string())),
+        }
     }
 }
 

@@ -7,16 +7,23 @@
 
 use crate::entry::{Cancelled, Cost};
 use crate::{Key, Ledger, LedgerError, Outcome, Reservation, RunId, SchemaDigest};
-use pairdp_accountant::{Event, Payer, Price};
+use pairdp_accountant::{Contested, Event, Interrupted, Payer, Price, Witness};
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// One run on one data set, read by one schema.
 pub struct Booking {
-    ledger: Ledger,
+    book: Arc<Mutex<Book>>,
     dataset: String,
     schema: SchemaDigest,
     /// None if their number is secret.
     records: Option<usize>,
+    run: Option<String>,
+}
+
+/// The ledger and what was reserved in it: the run's own, and its checkpoints'.
+struct Book {
+    ledger: Ledger,
     held: Option<Held>,
 }
 
@@ -34,12 +41,13 @@ impl Booking {
     pub fn new(mut ledger: Ledger, dataset: &str, schema: SchemaDigest) -> Result<Self, LedgerError> {
         ledger.check_schema(dataset, schema)?;
         let records = ledger.facts(dataset)?.records.and_then(|records| usize::try_from(records).ok());
-        Ok(Self { ledger, dataset: dataset.to_owned(), schema, records, held: None })
+        let book = Arc::new(Mutex::new(Book { ledger, held: None }));
+        Ok(Self { book, dataset: dataset.to_owned(), schema, records, run: None })
     }
 
     /// The run's name, once it is paid for.
     pub fn run(&self) -> Option<&str> {
-        self.held.as_ref().map(|held| held.reservation.run().as_str())
+        self.run.as_deref()
     }
 
     /// Records what was released.
@@ -59,16 +67,23 @@ impl Booking {
     }
 
     fn end(self, released: &Event, outcome: Option<Outcome>) -> Result<Settled, LedgerError> {
-        let Self { mut ledger, held, dataset, .. } = self;
-        let Held { reservation, .. } = held.ok_or(LedgerError::NoOpenRun(dataset))?;
-        let run = reservation.commit_with(&mut ledger, released, outcome)?;
-        Ok(Settled { ledger, run })
+        let Self { book, dataset, .. } = self;
+        let run = {
+            let Book { ledger, held } = &mut *open(&book);
+            let Held { reservation, .. } = held.take().ok_or(LedgerError::NoOpenRun(dataset))?;
+            reservation.commit_with(ledger, released, outcome)?
+        };
+        Ok(Settled { book, run })
     }
+}
+
+fn open(book: &Mutex<Book>) -> MutexGuard<'_, Book> {
+    book.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A run that is done.
 pub struct Settled {
-    ledger: Ledger,
+    book: Arc<Mutex<Book>>,
     run: RunId,
 }
 
@@ -77,8 +92,36 @@ impl Settled {
     ///
     /// # Errors
     /// As [`Ledger::placed`].
-    pub fn placed(mut self) -> Result<(), LedgerError> {
-        self.ledger.placed(self.run.as_str())
+    pub fn placed(self) -> Result<(), LedgerError> {
+        open(&self.book).ledger.placed(self.run.as_str())
+    }
+}
+
+/// Told of the states that are saved of a run.
+struct Checkpoints(Arc<Mutex<Book>>);
+
+impl Checkpoints {
+    fn ask(
+        &self,
+        what: impl FnOnce(&mut Reservation, &mut Ledger) -> Result<(), LedgerError>,
+    ) -> Result<(), Contested> {
+        let Book { ledger, held } = &mut *open(&self.0);
+        // Without a reservation nothing more is released.
+        let Some(Held { reservation, .. }) = held else { return Ok(()) };
+        what(reservation, ledger).map_err(|error| match error {
+            LedgerError::WentOnElsewhere(run) => Contested::Elsewhere(run),
+            other => Contested::Unknown(other.to_string()),
+        })
+    }
+}
+
+impl Witness for Checkpoints {
+    fn still(&mut self) -> Result<(), Contested> {
+        self.ask(|reservation, ledger| reservation.still(ledger))
+    }
+
+    fn saved(&mut self, state: &str) -> Result<(), Contested> {
+        self.ask(|reservation, ledger| reservation.saved(ledger, state))
     }
 }
 
@@ -92,8 +135,13 @@ impl Payer for Booking {
         }
     }
 
-    fn pay(&mut self, price: Price, interrupted: Option<&str>) -> Result<Option<String>, LedgerError> {
-        let Self { ledger, dataset, schema, held, .. } = self;
+    fn pay(
+        &mut self,
+        price: Price,
+        interrupted: Option<&Interrupted>,
+    ) -> Result<Option<String>, LedgerError> {
+        let Self { book, dataset, schema, .. } = self;
+        let Book { ledger, held } = &mut *open(book);
         let cost = Cost::of(price)?;
         let found = interrupted.map(|run| ledger.resume(dataset, *schema, run, &cost)).transpose()?.flatten();
         let (reservation, fresh) = match found {
@@ -102,7 +150,12 @@ impl Payer for Booking {
         };
         let run = reservation.run().to_string();
         *held = Some(Held { reservation, fresh });
+        self.run = Some(run.clone());
         Ok(Some(run))
+    }
+
+    fn witness(&self) -> Option<Box<dyn Witness>> {
+        Some(Box::new(Checkpoints(Arc::clone(&self.book))))
     }
 
     fn accept(&mut self, found: usize) -> Result<(), LedgerError> {
@@ -116,16 +169,12 @@ impl Payer for Booking {
     }
 
     fn refund(&mut self) -> Result<(), LedgerError> {
-        match self.held.take() {
+        let Book { ledger, held } = &mut *open(&self.book);
+        match held.take_if(|held| held.fresh) {
             // If that fails the budget stays spent: too much rather than too little.
-            Some(Held { reservation, fresh: true }) => {
-                reservation.cancel(&mut self.ledger, Cancelled::TableRefused)
-            }
+            Some(Held { reservation, .. }) => reservation.cancel(ledger, Cancelled::TableRefused),
             // What an interrupted run released stays spent, whatever is wrong with the table now.
-            held => {
-                self.held = held;
-                Ok(())
-            }
+            None => Ok(()),
         }
     }
 }

@@ -10,8 +10,8 @@ use std::fmt;
 
 /// The version of the entries written by this crate.
 ///
-/// Version 2 has schemas, version 3 outcomes; entries of earlier versions are read as they are.
-pub(crate) const ENTRY_VERSION: u32 = 3;
+/// Version 2 has schemas, version 3 outcomes, version 4 saved states; entries of earlier versions are read as they are.
+pub(crate) const ENTRY_VERSION: u32 = 4;
 const LONGEST_NAME: usize = 100;
 
 /// One line of a ledger's history.
@@ -54,6 +54,13 @@ pub enum Action {
         cost: Price,
         /// What it pays for that.
         charge: Charge,
+    },
+    /// A state of the run was saved that can be gone on from, and no other.
+    Saved {
+        /// The run.
+        run: RunId,
+        /// The state's name.
+        state: String,
     },
     /// The run is over.
     Committed {

@@ -82,6 +82,12 @@ pub enum LedgerError {
     /// A run that is done was to go on.
     #[error("run {0} is done, and goes on no more")]
     RunIsDone(String),
+    /// A saved state that is not the last of its run.
+    #[error("run {0} has gone on from another copy of its checkpoint")]
+    WentOnElsewhere(String),
+    /// A model that was found is not of the run that it names.
+    #[error("run {0} reserved other releases than those of this model")]
+    OtherReleases(String),
     /// The run is over already, or of another ledger.
     #[error("run {0} is not open in this ledger")]
     NoOpenRun(String),
@@ -258,6 +264,9 @@ impl Hint for LedgerError {
             Self::RunIsDone(_) => {
                 "`pairdp budget recover` puts its model in place; remove the checkpoint to train another, which is another run".into()
             }
+            Self::WentOnElsewhere(_) => {
+                "go on from that copy; from this one, noise would be drawn a second time for what was paid once".into()
+            }
             Self::SamplerDelta { .. } => "choose a larger δ or a smaller ε".into(),
             Self::Accountant(error) => return error.hint(to),
             Self::Damaged(Damage::Rollback(_)) => {
@@ -287,6 +296,7 @@ impl Hint for LedgerError {
             }
             Self::Text { .. }
             | Self::Claim { .. }
+            | Self::OtherReleases(_)
             | Self::NoOpenRun(_)
             | Self::ReleasedMore(_)
             | Self::KeyCommand(_)

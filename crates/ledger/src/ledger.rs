@@ -7,7 +7,7 @@ use crate::reservation::Reservation;
 use crate::store::{Locked, Store};
 use crate::time::now;
 use crate::{Damage, Key, LedgerError, ModelDigest, Outcome, RunState, SchemaDigest};
-use pairdp_accountant::Event;
+use pairdp_accountant::{Event, Interrupted};
 use pairdp_units::Budget;
 use std::path::Path;
 
@@ -125,25 +125,34 @@ impl Ledger {
             let charge = account.admit(dataset, cost)?;
             Ok(Action::Reserved { run: run.clone(), cost: cost.price.clone(), charge })
         })?;
-        Ok(Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run))
+        Ok(Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run, None))
     }
 
     /// The reservation of a run that was interrupted and goes on: open, for this data set and for the very same releases. None
     /// if there is no such run; the caller then reserves anew. A run that is done never goes on: what it had left to release,
     /// it released.
     ///
+    /// # Guarantee
+    /// Of all copies of all states that were ever saved of a run, the ledger lets one go on: the last that it was told of, or the
+    /// one that replaces it and whose process died before it could tell. Whoever goes on saves a state of its own first
+    /// ([`Reservation::saved`]), which makes every other copy an old one.
+    ///
     /// # Assumptions
-    /// The run goes on from a checkpoint that names it, in one process at a time, and makes no release again that anybody saw.
+    /// A state is told of right after it is saved. A process that is killed in between leaves two states that the ledger cannot
+    /// choose between, the one it knows and the one that replaced it. They are one file, unless somebody kept a copy of the
+    /// first; then whichever is gone on from first is the run, and the other is refused.
     ///
     /// # Errors
-    /// [`LedgerError::RunIsDone`]; [`LedgerError`] when the file cannot be read, or for another schema.
+    /// [`LedgerError::RunIsDone`], [`LedgerError::WentOnElsewhere`]; [`LedgerError`] when the file cannot be read, or for another
+    /// schema.
     pub fn resume(
         &mut self,
         dataset: &str,
         schema: SchemaDigest,
-        run: &str,
+        interrupted: &Interrupted,
         cost: &Cost,
     ) -> Result<Option<Reservation>, LedgerError> {
+        let run = interrupted.run.as_str();
         self.refresh()?;
         self.book.account(dataset)?.check_schema(dataset, schema)?;
         if let Some((done, _)) = self.book.run(run)
@@ -151,8 +160,12 @@ impl Ledger {
         {
             return Err(LedgerError::RunIsDone(run.to_owned()));
         }
-        let run = self.book.open_run_of(dataset, run, &cost.price.event);
-        Ok(run.map(|run| Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run)))
+        let Some(run) = self.book.open_run_of(dataset, run, &cost.price.event) else { return Ok(None) };
+        let last = self.book.last_state(&run)?.map(str::to_owned);
+        if !can_go_on(interrupted, last.as_deref()) {
+            return Err(LedgerError::WentOnElsewhere(run.to_string()));
+        }
+        Ok(Some(Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run, last)))
     }
 
     /// Where a run stands.
@@ -164,17 +177,30 @@ impl Ledger {
         Ok(self.book.run(name).map_or(RunState::Unknown, |(run, _)| self.book.state(&run)))
     }
 
-    /// Ends an open run whose process is gone and whose model was found: what it released, and what came of it.
+    /// Ends an open run whose process is gone and whose model was found: what it released, and what came of it. The model may
+    /// have been found in the last state that was saved of the run.
     ///
     /// # Assumptions
-    /// The model is the one that the run made; whoever calls this has seen to it that the process is dead.
+    /// The model's certificate was verified; whoever calls this has seen to it that the process is dead.
     ///
     /// # Errors
-    /// [`LedgerError::NoOpenRun`], and as [`Reservation::commit`].
-    pub fn finish(&mut self, run: &str, released: &Event, outcome: Outcome) -> Result<(), LedgerError> {
+    /// [`LedgerError::OtherReleases`] if these are not exactly the releases that were reserved, [`LedgerError::WentOnElsewhere`],
+    /// [`LedgerError::NoOpenRun`]; the run then stays as it is.
+    pub fn finish(
+        &mut self,
+        run: &str,
+        released: &Event,
+        outcome: Outcome,
+        found_in: Option<&Interrupted>,
+    ) -> Result<(), LedgerError> {
         self.refresh()?;
         let (run, dataset) = self.run_of(run)?;
-        self.commit(&dataset, &run, released, Some(outcome))
+        if self.book.open_run(&run)? != released {
+            return Err(LedgerError::OtherReleases(run.to_string()));
+        }
+        self.commit(&dataset, &run, released, Some(outcome), |last| {
+            found_in.is_none_or(|state| can_go_on(state, last))
+        })
     }
 
     /// Notes that the model of a run that is done is where it was asked for. Saying so twice changes nothing.
@@ -292,16 +318,44 @@ impl Ledger {
         run: &RunId,
         released: &Event,
         outcome: Option<Outcome>,
+        is_last: impl FnOnce(Option<&str>) -> bool,
     ) -> Result<(), LedgerError> {
         // What cannot be accounted for costs everything.
         let unknown = Charge { ratio_squared: f64::MAX, epsilon: f64::MAX, delta: 1.0, distance: 1.0 };
         let mut more = false;
         self.append(dataset, |book| {
+            if !is_last(book.last_state(run)?) {
+                return Err(LedgerError::WentOnElsewhere(run.to_string()));
+            }
             more = !within(released, book.open_run(run)?);
             let excess = more.then(|| cost_alone(released).unwrap_or(unknown));
             Ok(Action::Committed { run: run.clone(), released: released.clone(), excess, outcome })
         })?;
         if more { Err(LedgerError::ReleasedMore(run.to_string())) } else { Ok(()) }
+    }
+
+    /// Refuses a run whose last saved state is another one.
+    pub(crate) fn check_state(&mut self, run: &RunId, state: Option<&str>) -> Result<(), LedgerError> {
+        self.refresh()?;
+        match self.book.last_state(run)? == state {
+            true => Ok(()),
+            false => Err(LedgerError::WentOnElsewhere(run.to_string())),
+        }
+    }
+
+    /// Replaces the last saved state of an open run.
+    pub(crate) fn save_state(
+        &mut self,
+        dataset: &str,
+        run: &RunId,
+        before: Option<&str>,
+        state: &str,
+    ) -> Result<(), LedgerError> {
+        let state = printable("the name of a saved state", state)?;
+        self.append(dataset, |book| match book.last_state(run)? == before {
+            true => Ok(Action::Saved { run: run.clone(), state }),
+            false => Err(LedgerError::WentOnElsewhere(run.to_string())),
+        })
     }
 
     /// Gives back what a run that released nothing had reserved.
@@ -341,6 +395,11 @@ impl Ledger {
         self.head = catch_up(&self.store.read()?, &self.key, self.head, &mut self.book)?;
         Ok(())
     }
+}
+
+/// Whether what was saved is the last state of its run, or the one that replaces it and was not told of.
+fn can_go_on(saved: &Interrupted, last: Option<&str>) -> bool {
+    last == Some(saved.state.as_str()) || last == saved.replaced.as_deref()
 }
 
 fn catch_up(

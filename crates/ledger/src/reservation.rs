@@ -23,11 +23,13 @@ pub struct Reservation {
     ledger: Vec<u8>,
     dataset: String,
     run: RunId,
+    /// The last state of the run that was saved by whoever holds this.
+    state: Option<String>,
 }
 
 impl Reservation {
-    pub(crate) fn new(ledger: Vec<u8>, dataset: String, run: RunId) -> Self {
-        Self { ledger, dataset, run }
+    pub(crate) fn new(ledger: Vec<u8>, dataset: String, run: RunId, state: Option<String>) -> Self {
+        Self { ledger, dataset, run, state }
     }
 
     /// The run's name in the history.
@@ -61,8 +63,30 @@ impl Reservation {
         outcome: Option<Outcome>,
     ) -> Result<RunId, LedgerError> {
         self.of(ledger)?;
-        ledger.commit(&self.dataset, &self.run, released, outcome)?;
+        ledger.commit(&self.dataset, &self.run, released, outcome, |last| last == self.state.as_deref())?;
         Ok(self.run)
+    }
+
+    /// Refuses a run that somebody else has gone on with.
+    ///
+    /// # Errors
+    /// [`LedgerError::WentOnElsewhere`].
+    pub fn still(&self, ledger: &mut Ledger) -> Result<(), LedgerError> {
+        self.of(ledger)?;
+        ledger.check_state(&self.run, self.state.as_deref())
+    }
+
+    /// Notes that a state of the run was saved, in the place of the last: from here on no other is gone on from.
+    ///
+    /// # Errors
+    /// [`LedgerError::WentOnElsewhere`] if the last one is not the last that was saved with this reservation.
+    pub fn saved(&mut self, ledger: &mut Ledger, state: &str) -> Result<(), LedgerError> {
+        self.of(ledger)?;
+        if self.state.as_deref() != Some(state) {
+            ledger.save_state(&self.dataset, &self.run, self.state.as_deref(), state)?;
+            self.state = Some(state.to_owned());
+        }
+        Ok(())
     }
 
     /// Gives the budget back, because nothing was released. The history keeps both entries.

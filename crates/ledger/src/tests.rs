@@ -2,7 +2,7 @@
 
 use crate::*;
 use pairdp_accountant::event::{Release, Sampling};
-use pairdp_accountant::{Adjacency, Event, epsilon_for, gaussian};
+use pairdp_accountant::{Adjacency, Event, Interrupted, epsilon_for, gaussian};
 use pairdp_units::{Budget, Delta, FrontEnd, Hint as _};
 use std::path::PathBuf;
 
@@ -250,8 +250,11 @@ fn issue_18_04_nothing_is_reserved_under_another_schema_or_none() {
     assert!(matches!(desk.ledger.reserve("d", other, &cost), Err(LedgerError::OtherSchema(_))));
     let run = desk.ledger.reserve("d", schema(), &cost).unwrap();
     let name = run.run().as_str().to_owned();
-    assert!(matches!(desk.ledger.resume("d", other, &name, &cost), Err(LedgerError::OtherSchema(_))));
-    assert!(desk.ledger.resume("d", schema(), &name, &cost).unwrap().is_some());
+    assert!(matches!(
+        desk.ledger.resume("d", other, &saved(&name, "s", None), &cost),
+        Err(LedgerError::OtherSchema(_))
+    ));
+    assert!(desk.ledger.resume("d", schema(), &saved(&name, "s", None), &cost).unwrap().is_some());
     let grant = Budget::new(1.0, 1e-6).unwrap();
     let early = DataSet { grant, adjacency: Adjacency::ReplaceOne, records: Some(1000), schema: None };
     desk.ledger.add("early", early).unwrap();
@@ -304,18 +307,76 @@ fn issue_22_1_what_came_of_a_run_is_in_the_entry_that_ends_it() {
     }
     assert_eq!(desk.reopened().history().unwrap().len(), 4, "placed is said once");
     // It goes on no more, and cannot be ended twice; what was spent stays.
-    let error = desk.ledger.resume("d", schema(), &run, &cost).unwrap_err();
+    let error = desk.ledger.resume("d", schema(), &saved(&run, "s", None), &cost).unwrap_err();
     assert!(
         matches!(error, LedgerError::RunIsDone(_)) && error.hint(pairdp_units::FrontEnd::Command).is_some(),
         "{error}"
     );
-    assert!(desk.ledger.finish(&run, cost.event(), model.clone()).is_err());
+    assert!(desk.ledger.finish(&run, cost.event(), model.clone(), None).is_err());
     assert!((desk.spent() - 0.2).abs() < 1e-6);
     // A run whose process is gone is ended by whoever finds its model.
     let open = desk.ledger.reserve("d", schema(), &cost).unwrap().run().as_str().to_owned();
-    desk.ledger.finish(&open, cost.event(), model).unwrap();
+    desk.ledger.finish(&open, cost.event(), model, None).unwrap();
     assert_eq!(desk.reopened().unplaced().unwrap().len(), 1);
     assert_eq!(desk.reopened().run("nobody").unwrap(), RunState::Unknown);
+}
+
+fn saved(run: &str, state: &str, replaced: Option<&str>) -> Interrupted {
+    Interrupted { run: run.to_owned(), state: state.to_owned(), replaced: replaced.map(str::to_owned) }
+}
+
+/// Everybody has a handle of their own on the ledger, as processes do.
+#[test]
+fn issue_22_1_of_all_copies_of_all_saved_states_one_goes_on() {
+    let mut desk = desk(1.0, 1e-6);
+    let cost = gaussian_run(0.2, 1e-6);
+    let mut first = desk.ledger.reserve("d", schema(), &cost).unwrap();
+    let run = first.run().as_str().to_owned();
+    first.saved(&mut desk.ledger, "a").unwrap();
+    first.saved(&mut desk.ledger, "b").unwrap();
+    first.saved(&mut desk.ledger, "b").unwrap();
+    assert_eq!(desk.reopened().history().unwrap().len(), 4, "a state is told of once");
+    let go_on = |state: &Interrupted| desk.reopened().resume("d", schema(), state, &cost);
+    let elsewhere = |result: Result<Option<Reservation>, LedgerError>| {
+        matches!(result, Err(LedgerError::WentOnElsewhere(_)))
+    };
+    // An old copy, one that nobody told of, and an edited one do not; nor is anything reserved for them.
+    for old in [saved(&run, "a", None), saved(&run, "c", Some("a")), saved(&run, "edited", None)] {
+        assert!(elsewhere(go_on(&old)), "{old:?}");
+    }
+    // The last does, or the one that replaced it and died before it could tell.
+    let mut second = go_on(&saved(&run, "b", Some("a"))).unwrap().unwrap();
+    let mut third = go_on(&saved(&run, "c", Some("b"))).unwrap().unwrap();
+    // Of two that were let go on at once, the first that saves is the run; the other, and the process that was overtaken, end.
+    second.saved(&mut desk.reopened(), "b2").unwrap();
+    for late in [&mut third, &mut first] {
+        assert!(matches!(late.still(&mut desk.reopened()), Err(LedgerError::WentOnElsewhere(_))));
+        assert!(matches!(late.saved(&mut desk.reopened(), "c"), Err(LedgerError::WentOnElsewhere(_))));
+    }
+    let late = first.commit(&mut desk.ledger, cost.event()).unwrap_err();
+    assert!(matches!(late, LedgerError::WentOnElsewhere(_)) && late.hint(FrontEnd::Command).is_some());
+    let late = |state: &Interrupted| {
+        desk.reopened().finish(&run, cost.event(), Outcome::model(b"late"), Some(state))
+    };
+    assert!(matches!(late(&saved(&run, "end", Some("b"))), Err(LedgerError::WentOnElsewhere(_))));
+    second.still(&mut desk.reopened()).unwrap();
+    second.commit(&mut desk.reopened(), cost.event()).unwrap();
+    assert!(matches!(third.still(&mut desk.reopened()), Err(LedgerError::WentOnElsewhere(_))));
+    assert!((desk.spent() - 0.2).abs() < 1e-6);
+}
+
+#[test]
+fn issue_22_1_a_model_of_other_releases_does_not_end_a_run() {
+    let mut desk = desk(1.0, 1e-6);
+    let cost = gaussian_run(0.2, 1e-6);
+    let run = desk.ledger.reserve("d", schema(), &cost).unwrap().run().as_str().to_owned();
+    // Both: one that released more, and one that released less.
+    for other in [gaussian_run(0.3, 1e-6), gaussian_run(0.1, 1e-6)] {
+        let refused = desk.ledger.finish(&run, other.event(), Outcome::model(b"m"), None);
+        assert!(matches!(refused, Err(LedgerError::OtherReleases(_))));
+        assert_eq!(desk.reopened().run(&run).unwrap(), RunState::Open);
+    }
+    assert!((desk.spent() - 0.2).abs() < 1e-6);
 }
 
 #[test]

@@ -42,7 +42,8 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     let run = TrainingRun { data, schema: &schema, budget, spending, engine };
     let force = Force::from(arguments.force);
     let (finished, resumed) = if let Some(finished) = run.finished(&settings, &mut checkpointer)? {
-        finished.deliver_again(&arguments.out, force, &reads, spending)?;
+        let found_in = checkpointer.interrupted()?;
+        finished.deliver_again(&arguments.out, force, &reads, spending, found_in.as_ref())?;
         (finished, Resumed::AtTheEnd)
     } else {
         let out = Output::new(&arguments.out, Kind::Model, force, &reads)?;
@@ -50,13 +51,13 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
         let (model, payer) = run.train(&settings, &mut checkpointer, printer)?;
         let resumed = Resumed::After(checkpointer.resumed());
         let document = model.to_json().map_err(|error| Failure::about(&arguments.out, &error))?;
-        let last = Last::after(checkpointer.finish(&document), file.as_ref());
+        let last = Last::after(checkpointer.finish(&document), file.as_ref())?;
         let finished = Finished { model, document };
         finished.deliver(out, payer, last)?;
         (finished, resumed)
     };
     if let Some(file) = &file {
-        file.remove();
+        file.forget();
     }
     let model = &finished.model;
 

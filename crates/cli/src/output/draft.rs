@@ -68,6 +68,11 @@ impl Draft {
         }
     }
 
+    /// The name that it will have.
+    pub(super) fn name(&self) -> Option<&OsStr> {
+        self.place.file_name()
+    }
+
     /// Fills it and puts it in its place, whole or not at all.
     pub(super) fn put(mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;

@@ -13,8 +13,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 const PREFIX: &str = ".pairdp-model-";
-/// Longer names would not fit behind the prefix and a run's name.
-const LONGEST_NAME: usize = 200;
+/// Longer names do not fit behind the prefix and a run's name, in the 255 bytes that file systems give.
+pub(super) const LONGEST_NAME: usize = 200;
 
 /// A model that is kept and not yet in its place.
 pub(crate) struct Paid<'a> {
@@ -35,11 +35,15 @@ impl Output {
     /// Keeps what a run was paid for, where a kill does not lose it: beside its place, or in the folder for temporary files.
     pub(crate) fn keep<'a>(self, run: &str, bytes: &'a [u8]) -> Paid<'a> {
         let Self { path, way } = self;
-        let name = path.file_name().filter(|name| name.len() <= LONGEST_NAME);
-        let name = name.unwrap_or(OsStr::new("model.json"));
-        let kept = kept_name(run, name);
+        // A link's own name says nothing about the place.
+        let name = match &way {
+            Way::Beside(draft) => draft.name(),
+            Way::Through(_) => path.file_name(),
+        };
+        let name = name.unwrap_or(OsStr::new("model.json")).to_owned();
+        let kept = kept_name(run, &name);
         let elsewhere = || {
-            let place = std::env::temp_dir().join(name);
+            let place = std::env::temp_dir().join(&name);
             Draft::for_place(&place, Onto::at(&place), true).and_then(|draft| draft.keep(&kept, bytes)).ok()
         };
         let way = match way {
@@ -62,13 +66,23 @@ impl Paid<'_> {
         ))
     }
 
-    /// Where it is; if nowhere, it is printed.
-    fn kept(&self) -> String {
-        let waiting = match &self.way {
+    /// Removes what was kept: it must not be seen.
+    pub(crate) fn forget(self) {
+        if let Some(waiting) = self.waiting() {
+            let _ = std::fs::remove_file(&waiting.kept);
+        }
+    }
+
+    fn waiting(&self) -> Option<&Waiting> {
+        match &self.way {
             PaidWay::Beside(waiting) => Some(waiting),
             PaidWay::Through(_, waiting) | PaidWay::Elsewhere(waiting, _) => waiting.as_ref(),
-        };
-        if let Some(waiting) = waiting {
+        }
+    }
+
+    /// Where it is; if nowhere, it is printed.
+    fn kept(&self) -> String {
+        if let Some(waiting) = self.waiting() {
             return format!("was kept as {}", waiting.kept.display());
         }
         let _ = io::stdout().write_all(self.bytes);
@@ -138,7 +152,8 @@ pub(crate) fn kept_in(folder: &Path) -> io::Result<Vec<Found>> {
 
 /// A model of a process that is gone, kept for this very place.
 pub(crate) fn kept_for(path: &Path) -> Option<Found> {
-    let name = path.file_name()?;
-    let kept = kept_in(folder_of(path)).unwrap_or_default();
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let name = place.file_name()?;
+    let kept = kept_in(folder_of(&place)).unwrap_or_default();
     kept.into_iter().find(|found| found.locked.is_some() && found.place.file_name() == Some(name))
 }

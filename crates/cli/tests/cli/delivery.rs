@@ -43,7 +43,8 @@ fn agree(workplace: &Workplace, model: &str) {
     let history: Value =
         serde_json::from_str(&workplace.run("budget history --ledger c.ledger --json").out).unwrap();
     let actions = history["entries"].as_array().unwrap().iter().map(|line| &line["entry"]["action"]);
-    let of_run: Vec<&Value> = actions.filter(|action| action["run"] == run.as_str()).collect();
+    let of_run = actions.filter(|action| action["run"] == run.as_str() && action["kind"] != "saved");
+    let of_run: Vec<&Value> = of_run.collect();
     let kinds: Vec<&str> = of_run.iter().map(|action| action["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["reserved", "committed", "placed"], "{run}");
     assert_eq!(of_run[0]["cost"]["event"], of_run[1]["released"], "more or less was released than reserved");
@@ -276,6 +277,169 @@ fn issue_22_1_a_checkpoint_has_one_lock_whatever_link_leads_to_it() {
     let run = workplace.run(&train("absent.csv", "--checkpoint link"));
     assert_eq!(run.code, 0, "{}", run.err);
     agree(&workplace, "model.json");
+}
+
+/// A run of so many steps that is killed when it has saved a state that was not there before.
+fn killed_halfway(workplace: &Workplace, options: &str, checkpoint: &str) {
+    let before = std::fs::read(workplace.path(checkpoint)).unwrap_or_default();
+    let options = format!("{options} --checkpoint {checkpoint}");
+    let running = Running::start(workplace, &options).feed(workplace, || ());
+    let made =
+        |text: &[u8]| serde_json::from_slice::<Value>(text).ok().and_then(|text| text["made"].as_u64());
+    wait_for(|| std::fs::read(workplace.path(checkpoint)).is_ok_and(|now| made(&now) > made(&before)));
+    running.kill();
+}
+
+/// Both copies would make the next releases, under one reservation.
+#[test]
+fn issue_22_1_of_two_copies_of_a_checkpoint_one_goes_on() {
+    const OPTIONS: &str = "--checkpoint-every 0 --algorithm noisy-gd --steps 2000 --mechanism gaussian";
+    let workplace = workplace();
+    killed_halfway(&workplace, OPTIONS, "run.checkpoint");
+    std::fs::copy(workplace.path("run.checkpoint"), workplace.path("copy.checkpoint")).unwrap();
+    // What follows the copy's last release is released once.
+    killed_halfway(&workplace, OPTIONS, "run.checkpoint");
+    let spent = balance(&workplace)["spent_epsilon"].clone();
+    let copy = copied(OPTIONS);
+    let run = workplace.run(&copy);
+    assert!(run.code == 1 && run.err.contains("has gone on from another copy"), "{}{}", run.out, run.err);
+    assert!(run.err.contains("hint: go on from that copy"), "{}", run.err);
+    assert!(!workplace.path("other.json").exists());
+    assert_eq!((balance(&workplace)["spent_epsilon"].clone(), runs(&workplace)), (spent, [1, 0, 0]));
+
+    let run = workplace.run(&train("cohort.csv", &format!("{OPTIONS} --checkpoint run.checkpoint")));
+    assert!(run.code == 0 && run.out.contains("went on after"), "{}{}", run.out, run.err);
+    agree(&workplace, "model.json");
+    let run = workplace.run(&copy);
+    assert!(run.code == 1 && run.err.contains("is done, and goes on no more"), "{}{}", run.out, run.err);
+    assert_eq!(runs(&workplace), [0, 1, 0]);
+}
+
+/// The command that goes on from a copy.
+fn copied(options: &str) -> String {
+    train("cohort.csv", &format!("{options} --checkpoint copy.checkpoint"))
+        .replace("--out model.json", "--out other.json")
+}
+
+/// A process that lives on beside its copy ends without a word of what it released.
+#[cfg(target_os = "linux")]
+#[test]
+fn issue_22_1_a_run_that_was_overtaken_by_a_copy_writes_nothing_more() {
+    const OPTIONS: &str = "--checkpoint-every 0 --algorithm noisy-gd --steps 2000 --mechanism gaussian";
+    let workplace = workplace();
+    let running = Running::start(&workplace, &format!("{OPTIONS} --checkpoint run.checkpoint"));
+    let running = running.feed(&workplace, || ());
+    wait_for(|| workplace.path("run.checkpoint").exists());
+    let signal = |name: &str| {
+        let id = running.0.as_ref().unwrap().id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+    };
+    // It stands still, though not while it holds the ledger.
+    wait_for(|| {
+        signal("-STOP");
+        std::thread::sleep(Duration::from_millis(20));
+        let script = "import sqlite3; sqlite3.connect('c.ledger', timeout=0).execute('BEGIN EXCLUSIVE')";
+        let look = Command::new("python3").args(["-c", script]).current_dir(workplace.path("")).output();
+        let free = look.unwrap().status.success();
+        if !free {
+            signal("-CONT");
+        }
+        free
+    });
+    let halfway = workplace.read("run.checkpoint");
+    workplace.write("copy.checkpoint", &halfway);
+    let run = workplace.run(&copied(OPTIONS));
+    assert!(run.code == 0 && run.out.contains("went on after"), "{}{}", run.out, run.err);
+    signal("-CONT");
+    let first = running.end();
+    assert!(first.code == 1 && first.err.contains("has gone on from another copy"), "{}", first.err);
+    assert!(!workplace.path("model.json").exists() && kept(&workplace).is_empty());
+    // It may have been writing when it was stopped.
+    let left = std::fs::read_to_string(workplace.path("run.checkpoint"));
+    assert!(left.is_err() || left.is_ok_and(|left| left == halfway), "what was released twice can be seen");
+    agree(&workplace, "other.json");
+    assert_eq!(runs(&workplace), [0, 1, 0]);
+}
+
+/// Anybody can write a file with a run's name; as long as the run is open, the ledger has no digest of its model.
+#[test]
+fn issue_22_1_a_kept_model_of_an_open_run_is_the_runs_or_stays_where_it_is() {
+    let workplace = workplace();
+    killed_before_commit(&workplace, "--checkpoint run.checkpoint");
+    let [name] = &kept(&workplace)[..] else { panic!("{:?}", workplace.files()) };
+    let model: Value = serde_json::from_str(&workplace.read(name)).unwrap();
+    let checkpoint: Value = serde_json::from_str(&workplace.read("run.checkpoint")).unwrap();
+    let other = workplace.run(
+        &train("cohort.csv", "")
+            .replace(SPENDING, "")
+            .replace("--epsilon 0.5", "--epsilon 0.4")
+            .replace("model.json", "other.json"),
+    );
+    assert_eq!(other.code, 0, "{}", other.err);
+    let mut claims_more = model.clone();
+    claims_more["certificate"]["claim"]["epsilon"] = 0.25.into();
+    let mut of_other_releases: Value = serde_json::from_str(&workplace.read("other.json")).unwrap();
+    of_other_releases["run"] = model["run"].clone();
+    for (forged, why) in [
+        (claims_more, "does not prove what it claims"),
+        (of_other_releases, "reserved other releases than those of this model"),
+    ] {
+        workplace.write(name, &forged.to_string());
+        let said = workplace.run("budget recover --ledger c.ledger");
+        assert!(said.code == 1 && said.out.contains(why), "{why}: {}{}", said.out, said.err);
+        assert!(workplace.path(name).exists() && !workplace.path("model.json").exists());
+        assert_eq!(runs(&workplace), [1, 0, 0]);
+        // The same in the checkpoint that a run ended with.
+        std::fs::remove_file(workplace.path(name)).unwrap();
+        let mut finished = checkpoint.clone();
+        finished["model"] = forged.to_string().into();
+        workplace.write("run.checkpoint", &finished.to_string());
+        let run = workplace.run(&train("absent.csv", "--checkpoint run.checkpoint"));
+        assert!(run.code == 1 && run.err.contains(why), "{why}: {}{}", run.out, run.err);
+        assert_eq!((runs(&workplace), kept(&workplace)), ([1, 0, 0], vec![]));
+        assert!(!workplace.path("model.json").exists());
+    }
+    workplace.write("run.checkpoint", &checkpoint.to_string());
+    let run = workplace.run(&train("absent.csv", "--checkpoint run.checkpoint"));
+    assert_eq!(run.code, 0, "{}", run.err);
+    agree(&workplace, "model.json");
+}
+
+/// Until it is in its place a model has a longer name, which says where it belongs.
+#[test]
+fn issue_22_1_a_model_is_recovered_to_the_very_place_that_was_named() {
+    let workplace = workplace();
+    let long = "m".repeat(201);
+    let run = workplace.run(&train("cohort.csv", "").replace("model.json", &long));
+    assert!(run.code == 1 && run.err.contains("has at most 200 bytes"), "{}{}", run.out, run.err);
+    assert_eq!(runs(&workplace), [0, 0, 0]);
+    // A link to a file of another name, and a name that would look like two lines.
+    #[cfg(unix)]
+    {
+        std::fs::create_dir(workplace.path("far")).unwrap();
+        workplace.write("far/there.json", "");
+        std::os::unix::fs::symlink("far/there.json", workplace.path("model.json")).unwrap();
+        let mut held = None;
+        let running = Running::start(&workplace, "--force");
+        let running = running.feed(&workplace, || held = Some(Held::ledger(&workplace)));
+        let waits = || {
+            let mut names =
+                std::fs::read_dir(workplace.path("far")).unwrap().map(|entry| entry.unwrap().path());
+            names.find(|path| path.to_string_lossy().contains(".pairdp-model-"))
+        };
+        wait_for(|| waits().is_some());
+        running.kill();
+        drop(held);
+        let kept = waits().unwrap();
+        assert!(kept.to_string_lossy().ends_with("-there.json"), "{kept:?}");
+        let run = workplace.run(&train("cohort.csv", ""));
+        assert!(run.code == 1 && run.err.contains("waits for this place"), "{}{}", run.out, run.err);
+        let spoiled = kept.to_string_lossy().replace("there.json", "there\nrun 0: its model is now mine");
+        std::fs::rename(kept, spoiled).unwrap();
+        let said = workplace.run("budget recover far --ledger c.ledger");
+        assert!(said.out.contains("far/there\\nrun 0: its model is now mine"), "{}", said.out);
+        assert_eq!((said.code, runs(&workplace)), (0, [0, 1, 0]));
+    }
 }
 
 #[test]

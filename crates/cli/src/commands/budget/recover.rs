@@ -1,11 +1,11 @@
 //! `pairdp budget recover`: models that are paid for and not in their place.
 
 use crate::args::Recover;
+use crate::delivery::Finished;
 use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Force, Kind, Output, Taken, paid};
 use crate::printer::Printer;
-use pairdp_learn::certified_event;
 use pairdp_ledger::{Ledger, ModelDigest, Outcome, RunState};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -31,11 +31,11 @@ pub(crate) fn run(arguments: &Recover, ledger: &mut Ledger, printer: &Printer) -
         let (run, place) = (&found.run, &found.place);
         match recover(found, ledger, &taken)? {
             Recovered::Placed => {
-                let _ = writeln!(text, "run {run}: its model is now {}", place.display());
+                let _ = writeln!(text, "run {run}: its model is now {}", one_line(place));
                 placed.push(json!({ "run": run, "model": place }));
             }
             Recovered::Left(why) => {
-                let _ = writeln!(text, "{}: left where it is: {why}", found.kept.display());
+                let _ = writeln!(text, "{}: left where it is: {why}", one_line(&found.kept));
                 left.push(json!({ "file": found.kept, "why": why }));
             }
         }
@@ -64,13 +64,16 @@ fn recover(found: &paid::Found, ledger: &mut Ledger, taken: &Taken) -> Result<Re
     if found.locked.is_none() {
         return left("its run is still at work");
     }
-    let (Ok(bytes), Ok(model)) = (std::fs::read(&found.kept), files::read_model(&found.kept)) else {
+    let (Ok(document), Ok(model)) = (std::fs::read_to_string(&found.kept), files::read_model(&found.kept))
+    else {
         return left("it is not a model");
     };
     if model.run.as_ref() != Some(&found.run) {
         return left("it is not the model of the run in its name");
     }
-    let outcome = Outcome::model(&bytes);
+    let finished = Finished { model, document };
+    let bytes = finished.document.as_bytes();
+    let outcome = Outcome::model(bytes);
     match ledger.run(&found.run)? {
         RunState::Unknown => return left("the ledger does not know its run"),
         RunState::Done { outcome: known, .. } if known.as_ref() != Some(&outcome) => {
@@ -78,7 +81,7 @@ fn recover(found: &paid::Found, ledger: &mut Ledger, taken: &Taken) -> Result<Re
         }
         RunState::Open | RunState::Done { .. } => {}
     }
-    let there = output::holds(&found.place, &bytes);
+    let there = output::holds(&found.place, bytes);
     let out = match Output::new(&found.place, Kind::Model, Force::Never, taken) {
         _ if there => None,
         Ok(out) => Some(out),
@@ -86,13 +89,22 @@ fn recover(found: &paid::Found, ledger: &mut Ledger, taken: &Taken) -> Result<Re
         Err(failed) => return Err(failed),
     };
     if ledger.run(&found.run)? == RunState::Open {
-        ledger.finish(&found.run, &certified_event(&model.certificate)?, outcome)?;
+        let ended = finished.verify().and_then(|()| finished.finish(ledger, &found.run, None));
+        match ended {
+            Err(Failure::Refused { message, .. }) => return left(&message),
+            ended => ended?,
+        }
     }
-    out.map_or(Ok(()), |out| out.write(&bytes))?;
+    out.map_or(Ok(()), |out| out.write(bytes))?;
     ledger.placed(&found.run)?;
     // Whoever cannot remove it finds it again, and nothing to do about it.
     let _ = std::fs::remove_file(&found.kept);
     Ok(Recovered::Placed)
+}
+
+/// A name that does not look like the next line.
+fn one_line(path: &Path) -> String {
+    path.display().to_string().replace('\n', "\\n")
 }
 
 /// Notes models that lie in the folder under whatever name.

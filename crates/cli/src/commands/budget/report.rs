@@ -79,6 +79,7 @@ fn describe(action: &Action) -> String {
         Action::Granted { grant } => format!("granted    {grant}"),
         Action::SchemaSet { schema } => format!("schema     {schema}"),
         Action::Reserved { run, cost, .. } => format!("reserved   {run}  {} {}", cost.label, cost.claim),
+        Action::Saved { run, .. } => format!("saved      {run}"),
         Action::Committed { run, excess: None, .. } => format!("committed  {run}"),
         Action::Committed { run, excess: Some(_), .. } => {
             format!("committed  {run}  RELEASED MORE THAN RESERVED")
