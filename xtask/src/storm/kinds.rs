@@ -22,6 +22,7 @@ pub(super) const ALL: &[Kind] = &[
     Kind { name: "`train` killed", act: kill_train },
     Kind { name: "`train --engine local:2` killed", act: kill_engine },
     Kind { name: "`train --checkpoint` killed and gone on", act: kill_and_go_on },
+    Kind { name: "`train --checkpoint` killed, its checkpoint copied, both gone on", act: copy_and_go_on },
     Kind { name: "`evaluate --private` killed", act: kill_evaluate },
     Kind { name: "`budget create` and `grant` killed", act: kill_budget },
     Kind { name: "eight commands at once", act: at_once },
@@ -69,6 +70,41 @@ fn kill_and_go_on(place: &Place, random: &mut Random) -> Result<(u64, Vec<String
         lost.push("it was paid for twice".to_owned());
     }
     Ok((tries, lost))
+}
+
+/// Two copies of a checkpoint at once: one model, however they meet, and paid for once.
+fn copy_and_go_on(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+    let words = |name: &str| {
+        let options = format!("--force --checkpoint {name}.checkpoint --checkpoint-every 0");
+        train("cohort.csv", &format!("model-{name}.json"), &options)
+    };
+    let mut lost = Vec::new();
+    lost.extend(place.killed(&words("a"), random.moment(place.whole.mul_f64(1.2)))?.wrong());
+    let _ = std::fs::copy(place.path("a.checkpoint"), place.path("b.checkpoint"));
+    lost.extend(place.killed(&words("a"), random.moment(place.whole))?.wrong());
+    if !place.path("a.checkpoint").exists() || !place.path("b.checkpoint").exists() {
+        // There was nothing to copy yet, or nothing left to do.
+        let _ = std::fs::remove_file(place.path("b.checkpoint"));
+        let last = place.run(&words("a"))?;
+        return Ok((2, lost.into_iter().chain(last.wrong()).collect()));
+    }
+    let before = place.spent_runs()?;
+    let both: Vec<_> = ["a", "b"].map(|name| place.command(&words(name)).spawn()).into_iter().collect();
+    let both = both.into_iter().map(|child| ended(child?)).collect::<Result<Vec<_>>>()?;
+    lost.extend(wrong(&both));
+    let models = ["a", "b"].map(|name| std::fs::read(place.path(&format!("model-{name}.json"))));
+    match models {
+        [Ok(a), Ok(b)] if a != b => lost.push("two copies made a model each".to_owned()),
+        [Err(_), Err(_)] => lost.push(format!("neither went on: {} {}", both[0].err, both[1].err)),
+        _ => {}
+    }
+    if place.spent_runs()? != before {
+        lost.push("a copy was paid for".to_owned());
+    }
+    for name in ["a.checkpoint", "b.checkpoint", "a.checkpoint.lock", "b.checkpoint.lock"] {
+        let _ = std::fs::remove_file(place.path(name));
+    }
+    Ok((2, lost))
 }
 
 fn kill_evaluate(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
