@@ -8,6 +8,7 @@
 use crate::entry::{Cancelled, Cost};
 use crate::{Key, Ledger, LedgerError, Outcome, Reservation, RunId, SchemaDigest};
 use pairdp_accountant::{Event, Payer, Price};
+use pairdp_units::Unit;
 use std::path::Path;
 
 /// One run on one data set, read by one schema.
@@ -17,6 +18,7 @@ pub struct Booking {
     schema: SchemaDigest,
     /// None if their number is secret.
     records: Option<usize>,
+    unit: Unit,
     held: Option<Held>,
 }
 
@@ -33,8 +35,10 @@ impl Booking {
     /// [`LedgerError::OtherSchema`] and others, before anything is looked at.
     pub fn new(mut ledger: Ledger, dataset: &str, schema: SchemaDigest) -> Result<Self, LedgerError> {
         ledger.check_schema(dataset, schema)?;
-        let records = ledger.facts(dataset)?.records.and_then(|records| usize::try_from(records).ok());
-        Ok(Self { ledger, dataset: dataset.to_owned(), schema, records, held: None })
+        let facts = ledger.facts(dataset)?;
+        let (unit, records) = (facts.adjacency.unit(), facts.records);
+        let records = records.and_then(|records| usize::try_from(records).ok());
+        Ok(Self { ledger, dataset: dataset.to_owned(), schema, records, unit, held: None })
     }
 
     /// The run's name, once it is paid for.
@@ -109,7 +113,7 @@ impl Payer for Booking {
         match self.records {
             Some(known) if known != found => {
                 self.refund()?;
-                Err(LedgerError::OtherSize { dataset: self.dataset.clone(), found, known })
+                Err(LedgerError::OtherSize { dataset: self.dataset.clone(), unit: self.unit, found, known })
             }
             _ => Ok(()),
         }
