@@ -116,10 +116,12 @@ class Guarantee(Fitting):
         budget: tuple[float, float],
         rows: Rows,
         targets: NDArray[np.float64],
-        *described: str,
+        encoding: str,
+        label: str,
+        settings: str,
+        owners: list[int] | None,
     ) -> _core.Model:
-        encoding, label, settings = described
-        model = _core.fit(rows, targets, encoding, label, settings, *budget, booking)
+        model = _core.fit(rows, targets, encoding, label, settings, *budget, booking, owners)
         if booking is None:
             _copies.note_spent(self, *budget)
         return model

@@ -100,7 +100,7 @@ fn rehearse(
     checkpointer: &mut Checkpointer<'_>,
 ) -> Result<Vec<f64>, LearnError> {
     let run = training.open(&mut Unbooked, checkpointer, || Ok::<_, LearnError>(rows.into()))?;
-    run.rehearse(seed, checkpointer)
+    run.rehearse(Replay::from_seed(seed), checkpointer)
 }
 
 /// What goes wrong: in one of so many questions a worker dies and its part is loaded again, in as many a reply is lost.

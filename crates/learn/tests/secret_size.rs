@@ -135,6 +135,7 @@ fn models_of_tables_of_any_size_verify_and_do_not_tell_it() {
                 columns: D,
                 targets: rows.iter().map(|(_, y)| *y).collect(),
                 rows: rows.len(),
+                owners: None,
             };
             let training = Training { settings, encoding: Encoding::unscaled(D), label: None, budget };
             let model = training.fit(table).unwrap();

@@ -8,6 +8,7 @@
 use crate::entry::{Cancelled, Cost};
 use crate::{Key, Ledger, LedgerError, Outcome, Reservation, RunId, SchemaDigest};
 use pairdp_accountant::{Contested, Event, Interrupted, Payer, Price, Witness};
+use pairdp_units::Unit;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,6 +19,7 @@ pub struct Booking {
     schema: SchemaDigest,
     /// None if their number is secret.
     records: Option<usize>,
+    unit: Unit,
     run: Option<String>,
 }
 
@@ -40,9 +42,11 @@ impl Booking {
     /// [`LedgerError::OtherSchema`] and others, before anything is looked at.
     pub fn new(mut ledger: Ledger, dataset: &str, schema: SchemaDigest) -> Result<Self, LedgerError> {
         ledger.check_schema(dataset, schema)?;
-        let records = ledger.facts(dataset)?.records.and_then(|records| usize::try_from(records).ok());
+        let facts = ledger.facts(dataset)?;
+        let (unit, records) = (facts.adjacency.unit(), facts.records);
+        let records = records.and_then(|records| usize::try_from(records).ok());
         let book = Arc::new(Mutex::new(Book { ledger, held: None }));
-        Ok(Self { book, dataset: dataset.to_owned(), schema, records, run: None })
+        Ok(Self { book, dataset: dataset.to_owned(), schema, records, unit, run: None })
     }
 
     /// The run's name, once it is paid for.
@@ -162,7 +166,7 @@ impl Payer for Booking {
         match self.records {
             Some(known) if known != found => {
                 self.refund()?;
-                Err(LedgerError::OtherSize { dataset: self.dataset.clone(), found, known })
+                Err(LedgerError::OtherSize { dataset: self.dataset.clone(), unit: self.unit, found, known })
             }
             _ => Ok(()),
         }

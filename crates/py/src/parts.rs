@@ -8,6 +8,7 @@ use pairdp_accountant::Unbooked;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, table_files};
 use pairdp_learn::parts::{self, Ask, CountedParts};
 use pairdp_learn::{Checkpointer, PaidRun, Rows, Training};
+use pairdp_noise::Replay;
 use pairdp_units::Budget;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -103,7 +104,7 @@ pub(crate) fn rehearse_parts(
     failure.or(py.enter_core_for_long(move |_| {
         let mut checkpointer = Checkpointer::none();
         let paid = run.open(&mut checkpointer, here.then_some(data.as_path()))?;
-        Ok(paid.rehearse(seed, &mut checkpointer)?)
+        Ok(paid.rehearse(Replay::from_seed(seed), &mut checkpointer)?)
     }))
 }
 

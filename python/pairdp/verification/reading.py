@@ -95,11 +95,13 @@ class Problem:
     public_labels: bool
     cap: int | None = None
     """The most records, where their number is secret."""
+    per_person: str | None = None
+    """How the records of a person enter, where persons are protected."""
 
     @staticmethod
     def read(value: Any) -> Problem:
         """Read a problem and check its numbers."""
-        raw = fields(value, "objective domain feature_bound labels", "ridge neighbours")
+        raw = fields(value, "objective domain feature_bound labels", "ridge neighbours per_person")
         form_and_loss = {"ranking": "form loss", "metric": "loss", "pointwise": "loss"}
         kind, objective = _variant(raw["objective"], form_and_loss)
         loss, known = objective["loss"], _LOSSES[kind]
@@ -122,7 +124,14 @@ class Problem:
         symmetric, public = form == "symmetric", labels == "public"
         neighbours, entries = _variant(raw.get("neighbours", "replace-one"), _NEIGHBOURS)
         cap = int(number(entries["most"])) if neighbours == "add-remove-one" else None
-        return Problem(kind, symmetric, loss, q, target, domain, radius, kappa, ridge, public, cap)
+        per_person = raw.get("per_person")
+        require(per_person in (None, "weights", "one"), f"{per_person} is not known here")
+        return Problem(kind, symmetric, loss, q, target, domain, radius, kappa, ridge, public, cap, per_person)
+
+    @property
+    def weighs(self) -> bool:
+        """Whether all records of a person count, with weights."""
+        return self.per_person == "weights"
 
     @property
     def pointwise(self) -> bool:

@@ -10,7 +10,7 @@ use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Share, Workspace};
 use pairdp_pairwise::knots::KnotSums;
 use pairdp_pairwise::moments::Totals;
-use pairdp_pairwise::{Problem, Records};
+use pairdp_pairwise::{Problem, Records, Strata};
 use std::sync::Mutex;
 
 /// One part of a table, in the memory of a worker.
@@ -62,8 +62,8 @@ impl Part {
             }
             Request::Knots(layout) => match (&*held, share == Share::WHOLE) {
                 (Held::Rows(Table { features, columns, targets, .. }), true) => {
-                    let all = targets.len();
-                    Content::Knots(KnotSums::new(&layout, features, *columns, targets, all, Par::Parallel))
+                    let all = Strata::plain(targets.len());
+                    Content::Knots(KnotSums::new(&layout, features, *columns, targets, &all, Par::Parallel))
                 }
                 // Shares of a metric's pairs all have the whole table.
                 _ => return Err(LearnError::Engine("a worker was asked where columns lie too late".into())),
@@ -76,8 +76,7 @@ impl Part {
             Request::Moments { run, weights, target, kappa } => {
                 held.prepare(run, None, &self.description)?;
                 let (_, records, _) = held.asked(None)?;
-                let all = records.len();
-                Content::Moments(Totals::new(weights, kappa, target, records, all, Par::Parallel))
+                Content::Moments(Totals::new(weights, kappa, target, records, Par::Parallel))
             }
         };
         written(&Reply { parts: vec![Seen { part: index, rows: self.fingerprint }], content })
@@ -128,7 +127,7 @@ impl Held {
                     let columns = representation::layout(&description.encoding);
                     Map::new(&columns, &released).apply_to(&mut table, layout.feature_bound);
                 }
-                let all = layout.records(table)?;
+                let all = layout.records(table, Strata::plain(0))?;
                 Self::Records { run: wanted, problem: layout.problem, all, workspace: Workspace::default() }
             }
             Self::Records { ref run, .. } | Self::Phases { ref run, .. } if *run == wanted => self,
