@@ -389,7 +389,7 @@ fn parsed(text: &str) -> Result<Saved, LearnError> {
 }
 
 fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(text).iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"))
 }
 
 #[cfg(test)]

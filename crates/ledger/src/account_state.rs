@@ -181,6 +181,19 @@ impl AccountState {
         self.open.get(run).map(|open| &open.event).ok_or_else(|| LedgerError::NoOpenRun(run.to_string()))
     }
 
+    /// Refuses a run whose last saved state is not one to go on from.
+    pub(crate) fn check_last(
+        &self,
+        run: &RunId,
+        is_last: impl FnOnce(Option<&str>) -> bool,
+    ) -> Result<(), LedgerError> {
+        if is_last(self.last_state(run)?) {
+            Ok(())
+        } else {
+            Err(LedgerError::WentOnElsewhere(run.to_string()))
+        }
+    }
+
     /// The last state that was saved of an open run.
     pub(crate) fn last_state(&self, run: &RunId) -> Result<Option<&str>, LedgerError> {
         match self.open.get(run) {

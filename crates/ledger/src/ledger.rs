@@ -161,10 +161,8 @@ impl Ledger {
             return Err(LedgerError::RunIsDone(run.to_owned()));
         }
         let Some(run) = self.book.open_run_of(dataset, run, &cost.price.event) else { return Ok(None) };
+        self.book.check_last(&run, |last| can_go_on(interrupted, last))?;
         let last = self.book.last_state(&run)?.map(str::to_owned);
-        if !can_go_on(interrupted, last.as_deref()) {
-            return Err(LedgerError::WentOnElsewhere(run.to_string()));
-        }
         Ok(Some(Reservation::new(self.store.id().to_vec(), dataset.to_owned(), run, last)))
     }
 
@@ -324,9 +322,7 @@ impl Ledger {
         let unknown = Charge { ratio_squared: f64::MAX, epsilon: f64::MAX, delta: 1.0, distance: 1.0 };
         let mut more = false;
         self.append(dataset, |book| {
-            if !is_last(book.last_state(run)?) {
-                return Err(LedgerError::WentOnElsewhere(run.to_string()));
-            }
+            book.check_last(run, is_last)?;
             more = !within(released, book.open_run(run)?);
             let excess = more.then(|| cost_alone(released).unwrap_or(unknown));
             Ok(Action::Committed { run: run.clone(), released: released.clone(), excess, outcome })
@@ -337,10 +333,7 @@ impl Ledger {
     /// Refuses a run whose last saved state is another one.
     pub(crate) fn check_state(&mut self, run: &RunId, state: Option<&str>) -> Result<(), LedgerError> {
         self.refresh()?;
-        match self.book.last_state(run)? == state {
-            true => Ok(()),
-            false => Err(LedgerError::WentOnElsewhere(run.to_string())),
-        }
+        self.book.check_last(run, |last| last == state)
     }
 
     /// Replaces the last saved state of an open run.
@@ -352,9 +345,9 @@ impl Ledger {
         state: &str,
     ) -> Result<(), LedgerError> {
         let state = printable("the name of a saved state", state)?;
-        self.append(dataset, |book| match book.last_state(run)? == before {
-            true => Ok(Action::Saved { run: run.clone(), state }),
-            false => Err(LedgerError::WentOnElsewhere(run.to_string())),
+        self.append(dataset, |book| {
+            book.check_last(run, |last| last == before)?;
+            Ok(Action::Saved { run: run.clone(), state })
         })
     }
 
