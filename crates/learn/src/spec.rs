@@ -90,14 +90,14 @@ impl TrainingSpec {
     ///
     /// # Errors
     /// [`LearnError::Accountant`] for a ratio beyond f64.
-    pub fn price(&self) -> Result<Price, LearnError> {
+    pub(crate) fn price(&self) -> Result<Price, LearnError> {
         let (event, sampler_delta) = self.mechanism.event()?;
         let label = self.mechanism.name().to_owned();
         Ok(Price { event, sampler_delta, claim: self.budget(), label })
     }
 
     /// Bytes that the run takes beside its rows, about, from public numbers alone.
-    pub fn memory(&self) -> u64 {
+    pub(crate) fn memory(&self) -> u64 {
         /// Parameters, a gradient, noise, sums over steps, and what the projection onto a cone works in.
         const VECTORS: usize = 12;
         let PublicFacts { problem, plan, features, .. } = self.facts();
