@@ -88,13 +88,17 @@ fn copy_and_go_on(place: &Place, random: &mut Random) -> Result<(u64, Vec<String
         let last = place.run(&words("a"))?;
         return Ok((2, lost.into_iter().chain(last.wrong()).collect()));
     }
-    let before = place.spent_runs()?;
+    let (before, settled) = (place.spent_runs()?, place.told_of("a.checkpoint")?);
+    let differ = std::fs::read(place.path("a.checkpoint"))? != std::fs::read(place.path("b.checkpoint"))?;
     let both: Vec<_> = ["a", "b"].map(|name| place.command(&words(name)).spawn()).into_iter().collect();
     let both = both.into_iter().map(|child| ended(child?)).collect::<Result<Vec<_>>>()?;
     lost.extend(wrong(&both));
     let models = ["a", "b"].map(|name| std::fs::read(place.path(&format!("model-{name}.json"))));
     match models {
         [Ok(a), Ok(b)] if a != b => lost.push("two copies made a model each".to_owned()),
+        [Err(_), Ok(_)] if differ && settled => {
+            lost.push("an old copy made again what the other had released".to_owned());
+        }
         [Err(_), Err(_)] => lost.push(format!("neither went on: {} {}", both[0].err, both[1].err)),
         _ => {}
     }

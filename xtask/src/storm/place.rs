@@ -128,6 +128,16 @@ impl Place {
         Ok(balance["open"].as_u64().unwrap_or(0) + balance["committed"].as_u64().unwrap_or(0))
     }
 
+    /// Whether a checkpoint is the last state that the ledger was told of; not if it was killed between the two writes.
+    pub(super) fn told_of(&self, checkpoint: &str) -> Result<bool> {
+        let digest = Command::new("sha256sum").arg(self.path(checkpoint)).output()?.stdout;
+        let history = self.json("budget history --ledger c.ledger")?;
+        let lines = history["entries"].as_array().context("entries")?;
+        let last = lines.iter().rev().map(|line| &line["entry"]["action"]).find(|a| a["kind"] == "saved");
+        let state = last.and_then(|action| action["state"].as_str());
+        Ok(state.is_some_and(|state| digest.starts_with(state.as_bytes())))
+    }
+
     /// What is wrong in this place, if anything.
     pub(super) fn unsound(&self) -> Option<String> {
         self.look().err().map(|error| format!("{error:#}"))
