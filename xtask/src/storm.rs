@@ -48,13 +48,20 @@ fn storm(time: Duration) -> Result<()> {
     while Instant::now() < end {
         number += 1;
         let place = place::Place::new(folder.join(number.to_string()), command())?;
+        let mut lost_here = false;
         for _ in 0..kinds::ROUNDS_A_PLACE {
             for (kind, tally) in kinds::ALL.iter().zip(&mut tallies) {
                 let (tries, lost) = (kind.act)(&place, &mut random)?;
                 tally.tried += tries;
-                tally.lost.extend(lost.into_iter().chain(place.unsound()));
+                let lost: Vec<String> = lost.into_iter().chain(place.unsound()).collect();
+                lost_here |= !lost.is_empty();
+                tally.lost.extend(lost);
+                if lost_here {
+                    break;
+                }
             }
-            if Instant::now() >= end {
+            // What was lost once would be missed after every fault that follows.
+            if lost_here || Instant::now() >= end {
                 break;
             }
         }
