@@ -112,6 +112,14 @@ impl Mechanism {
         self.common().stages()
     }
 
+    /// What noise is added to, in words, and its scale: of the first release, at parameters of this norm.
+    ///
+    /// # Errors
+    /// [`LearnError`] for a norm that is none.
+    pub fn noise_at(&self, norm: f64) -> Result<(&'static str, f64), LearnError> {
+        self.family().noise_at(norm)
+    }
+
     /// What every family says of itself.
     pub(crate) fn family(&self) -> &dyn Family {
         match self {
@@ -170,6 +178,9 @@ pub(crate) trait Family {
 
     /// What the accountant is told.
     fn event(&self) -> Result<Event, LearnError>;
+
+    /// What noise is added to, in words, and its scale: of the first release, at parameters of this norm.
+    fn noise_at(&self, norm: f64) -> Result<(&'static str, f64), LearnError>;
 
     /// Scale of the first release's noise, and the largest length of its exact answer.
     fn first_release(&self) -> Result<(f64, f64), LearnError>;

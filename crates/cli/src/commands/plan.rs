@@ -2,7 +2,7 @@ use crate::args::Plan;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use pairdp_data::Encoding;
-use pairdp_learn::{Explained, Mechanism, explain};
+use pairdp_learn::{Explained, explain};
 use pairdp_units::{Budget, Unit};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -25,15 +25,7 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
     }
     let spec = settings.prepare(records, &Encoding::unscaled(features), budget)?;
     let (plan, budget) = (spec.plan(), spec.budget());
-    let (what, sigma) = match spec.mechanism() {
-        Mechanism::Gradients(gradients) => {
-            ("noise in the first gradient over the whole table", gradients.release_at(0.0)?.sigma)
-        }
-        Mechanism::Samples(sampled) => ("noise in the gradient of each secret sample", sampled.sigma()),
-        Mechanism::Arrivals(online) => ("noise in the gradient of each arrival", online.sigma()),
-        Mechanism::Moments(moments) => ("noise on each moment", moments.sigma()),
-        Mechanism::Results(output) => ("noise on the result (of the first phase)", output.phases()[0].sigma),
-    };
+    let (what, sigma) = spec.mechanism().noise_at(0.0)?;
     let adjacency = spec.problem().adjacency();
     let protects = adjacency.protects(spec.problem().size(records));
     let mut text = format!(

@@ -75,13 +75,7 @@ fn one(
     let mechanism = Mechanism::calibrate(problem, plan, records, features, budget)?;
     let p = packing::coordinates(problem, features);
     let printed: Option<(Paper, Printed)> = formula(problem, plan, records, budget, None).ok();
-    let sigma = match &mechanism {
-        Mechanism::Gradients(gradients) => gradients.release_at(finite_radius(problem))?.sigma,
-        Mechanism::Samples(sampled) => sampled.sigma(),
-        Mechanism::Arrivals(online) => online.sigma(),
-        Mechanism::Results(output) => output.phases()[0].sigma,
-        Mechanism::Moments(moments) => moments.sigma(),
-    };
+    let (_, sigma) = mechanism.noise_at(finite_radius(problem))?;
     let law = plan.law();
     Ok(Explained {
         algorithm,
@@ -124,6 +118,7 @@ fn gradients(problem: Problem, plan: Plan, records: usize, mechanism: &Mechanism
 }
 
 /// Optimisation, generalisation and noise, by the bounds of `pairdp_stability::bounds`.
+#[expect(clippy::match_wildcard_for_single_variants, reason = "a family without a bound adds nothing here")]
 fn excess_risk(
     problem: Problem,
     plan: Plan,
@@ -143,7 +138,6 @@ fn excess_risk(
         Mechanism::Samples(_) | Mechanism::Arrivals(_) => {
             totals::noisy_pair_sgd(&setting, start, constants.pair_difference, noise)
         }
-        Mechanism::Moments(_) => return Err(LearnError::NoProof("the excess risk of `moments`")),
         Mechanism::Results(output) if output.phases().len() > 1 => {
             let phases: Vec<PhaseOutcome> = output
                 .phases()
@@ -163,5 +157,6 @@ fn excess_risk(
                 + generalisation::pairwise_expected(g, phase.sensitivity)
                 + g * length(phase)
         }
+        _ => return Err(LearnError::NoProof("the excess risk of this algorithm")),
     })
 }

@@ -182,9 +182,7 @@ fn delivered(public: PublicFacts, sigma: f64) -> Result<f64, LearnError> {
                 });
                 gaussian::epsilon(delta, per_release(worst, output.lattice_bits()))?
             }
-            Mechanism::Arrivals(_) | Mechanism::Moments(_) => {
-                return Err(LearnError::NotPrinted("this algorithm"));
-            }
+            _ => return Err(LearnError::NotPrinted("this algorithm")),
         };
         Ok(up_by(larger(epsilon.get(), 1e-9), 8.0))
     };

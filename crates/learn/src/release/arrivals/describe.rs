@@ -16,6 +16,10 @@ impl Family for Arrivals {
         self.lattice_bits
     }
 
+    fn noise_at(&self, _: f64) -> Result<(&'static str, f64), LearnError> {
+        Ok(("noise in the gradient of each arrival", self.sigma()))
+    }
+
     fn event(&self) -> Result<Event, LearnError> {
         let PublicFacts { problem, plan, .. } = self.common.public;
         plain(problem.adjacency(), plan.law(), self.ratio, 1)

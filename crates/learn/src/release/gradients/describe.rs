@@ -17,6 +17,10 @@ impl Family for Gradients {
         self.lattice_bits
     }
 
+    fn noise_at(&self, norm: f64) -> Result<(&'static str, f64), LearnError> {
+        Ok(("noise in the first gradient over the whole table", self.release_at(norm)?.sigma))
+    }
+
     fn event(&self) -> Result<Event, LearnError> {
         let PublicFacts { problem, plan, .. } = self.common.public;
         after(&self.common.stages(), problem.adjacency(), plan.law(), self.ratio, self.steps())

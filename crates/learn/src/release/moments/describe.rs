@@ -20,6 +20,10 @@ impl Family for Moments {
         self.weights.coordinates(self.common.public.features)
     }
 
+    fn noise_at(&self, _: f64) -> Result<(&'static str, f64), LearnError> {
+        Ok(("noise on each moment", self.sigma()))
+    }
+
     fn event(&self) -> Result<Event, LearnError> {
         let PublicFacts { problem, plan, .. } = self.common.public;
         after(&self.common.stages(), problem.adjacency(), plan.law(), self.ratio, 1)

@@ -24,6 +24,10 @@ impl Family for Results {
     }
 
     /// Phases are about disjoint parts: one ratio covers all.
+    fn noise_at(&self, _: f64) -> Result<(&'static str, f64), LearnError> {
+        Ok(("noise on the result (of the first phase)", self.phases[0].sigma))
+    }
+
     fn event(&self) -> Result<Event, LearnError> {
         let PublicFacts { problem, plan, .. } = self.common.public;
         plain(problem.adjacency(), plan.law(), self.ratio, 1)

@@ -16,6 +16,10 @@ impl Family for Samples {
         self.lattice_bits
     }
 
+    fn noise_at(&self, _: f64) -> Result<(&'static str, f64), LearnError> {
+        Ok(("noise in the gradient of each secret sample", self.sigma()))
+    }
+
     fn event(&self) -> Result<Event, LearnError> {
         let adjacency = self.common.public.problem.adjacency();
         super::sampled_event(adjacency, self.sampling, self.steps(), self.noise_multiplier)
