@@ -44,13 +44,23 @@ pub struct Owners {
 
 impl Owners {
     /// From a number for each row, equal for rows of one person and for no others.
-    pub fn new(mut numbers: Vec<u32>) -> Self {
+    pub fn new(numbers: Vec<u32>) -> Self {
+        Self::in_order(numbers).0
+    }
+
+    /// The same, and what the number of each person was.
+    fn in_order(mut numbers: Vec<u32>) -> (Self, Vec<u32>) {
         let mut known: HashMap<u32, u32> = HashMap::new();
+        let mut before = Vec::new();
         for number in &mut numbers {
-            let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
-            *number = *known.entry(*number).or_insert(next);
+            let next = u32::try_from(before.len()).unwrap_or(u32::MAX);
+            let own = *known.entry(*number).or_insert(next);
+            if own == next && before.len() < known.len() {
+                before.push(*number);
+            }
+            *number = own;
         }
-        Self { of_row: numbers, persons: known.len() }
+        (Self { of_row: numbers, persons: before.len() }, before)
     }
 
     /// The person of each row, from 0 in the order of first appearance.
@@ -105,6 +115,16 @@ impl<'a> Ids<'a> {
         self.number(id.to_string().as_bytes())
     }
 
+    /// Whose each row is, by the numbers that were given, and the id of each person.
+    pub(crate) fn owners(self, numbers: Vec<u32>) -> (Owners, Vec<Box<[u8]>>) {
+        let (owners, given) = Owners::in_order(numbers);
+        let known = self.known.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut of_number: HashMap<u32, Box<[u8]>> =
+            known.into_iter().map(|(id, number)| (number, id)).collect();
+        let ids = given.iter().map(|number| of_number.remove(number).unwrap_or_default()).collect();
+        (owners, ids)
+    }
+
     fn number(&self, id: &[u8]) -> Result<u32, CellProblem> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(number) = known.get(id) {
@@ -126,6 +146,13 @@ mod tests {
         assert_eq!((owners.of_row(), owners.persons()), (&[0, 1, 0, 2, 1, 1][..], 3));
         assert_eq!(owners.records(), [2, 3, 1]);
         assert_eq!(Owners::new(Vec::new()).persons(), 0);
+        let column = PersonColumn::new("id");
+        let ids = Ids::new(&column);
+        let numbers = [&b"x"[..], b"b", b"x", b"a"].map(|id| ids.of_text(id).unwrap());
+        let reversed = numbers.into_iter().rev().collect();
+        let (owners, names) = ids.owners(reversed);
+        assert_eq!((owners.of_row(), owners.persons()), (&[0, 1, 2, 1][..], 3));
+        assert_eq!(names, [&b"a"[..], b"x", b"b"].map(Box::from));
     }
 
     #[test]

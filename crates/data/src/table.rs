@@ -51,6 +51,18 @@ impl Table {
         encoding: &Encoding,
         labels: LabelUse<'_>,
     ) -> Result<Self, DataError> {
+        Self::read_with_ids(paths, encoding, labels).map(|(table, _)| table)
+    }
+
+    /// The same with the id of each person, in the order of [`Owners`]; none where persons were not asked for.
+    ///
+    /// # Errors
+    /// As [`Table::read_files`].
+    pub fn read_with_ids(
+        paths: &[PathBuf],
+        encoding: &Encoding,
+        labels: LabelUse<'_>,
+    ) -> Result<(Self, Vec<Box<[u8]>>), DataError> {
         // One person may be in several files.
         let rules = CellEncoder::new(encoding, labels);
         let mut tables = paths.iter().map(|path| Self::read_by(path, &rules, &Arc::default()));
@@ -63,7 +75,13 @@ impl Table {
             all.rows += table.rows;
             persons.extend_from_slice(&of_row);
         }
-        Ok(all.owned(rules.ids.is_some(), persons))
+        Ok(match rules.ids {
+            Some(known) => {
+                let (owners, ids) = known.owners(persons);
+                (Self { owners: Some(owners), ..all }, ids)
+            }
+            None => (all, Vec::new()),
+        })
     }
 
     /// [`Table::read`] for whoever waits: the counter has how many bytes of a text file were read so far.

@@ -50,13 +50,23 @@ pub(crate) fn settle(
 
 /// Rows of the first `most` persons, those with fewer records first.
 pub(crate) fn weighed(table: Table, owners: &Owners, most: usize) -> (Table, Strata) {
-    let records = owners.records();
+    weighed_by(table, owners, &owners.records(), most, most)
+}
+
+/// The same where persons may have other records elsewhere: `records` says how many each has in all.
+pub(crate) fn weighed_by(
+    table: Table,
+    owners: &Owners,
+    records: &[u32],
+    most: usize,
+    size: usize,
+) -> (Table, Strata) {
     let of = |row: u32| owners.of_row()[row as usize] as usize;
     let rows = u32::try_from(table.rows).unwrap_or(u32::MAX);
     let mut order: Vec<u32> = (0..rows).filter(|row| of(*row) < most).collect();
     order.sort_by_key(|row| records[of(*row)]);
     let counts: Vec<u32> = order.iter().map(|row| records[of(*row)]).collect();
-    let strata = Strata::of_persons(&counts, most);
+    let strata = Strata::of_persons(&counts, size);
     (select(table, &order), strata)
 }
 

@@ -53,7 +53,7 @@ impl Rows {
     pub fn count(&self) -> usize {
         match self {
             Self::Here(table) => table.size(),
-            Self::Parts(parts) => parts.rows(),
+            Self::Parts(parts) => parts.size(),
         }
     }
 }
@@ -228,7 +228,11 @@ impl TrainingSpec {
                 (Rows::Here(table), strata)
             }
             // Parts know what their own rows count.
-            Rows::Parts(parts) => (Rows::Parts(parts), Strata::plain(0)),
+            Rows::Parts(parts) => match (problem.per_person().is_some(), parts.has_persons()) {
+                (true, false) => return Err(LearnError::NoPersons),
+                (false, true) => return Err(LearnError::Persons),
+                _ => (Rows::Parts(parts), Strata::plain(0)),
+            },
         };
         let Some(Stage::Knots { coordinates, counts_records, noise, .. }) = mechanism.common().knots else {
             let curator = match rows {

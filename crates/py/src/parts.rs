@@ -55,7 +55,8 @@ pub(crate) fn describe_parts(
             Refused::value(format!("{} needs {wanted} under [label] in the schema", task.name()))
         })?;
         let encoding = Encoding::of(&schema);
-        let texts = parts::describe(task, &table_files(&data)?, &encoding, schema.label(), workers)?;
+        let texts =
+            parts::describe(task, &table_files(&data)?, &encoding, schema.label(), schema.person(), workers)?;
         let json =
             |value: serde_json::Result<String>| value.map_err(|error| Refused::value(error.to_string()));
         Ok((texts, json(serde_json::to_string(&encoding))?, json(serde_json::to_string(schema.label()))?))

@@ -213,7 +213,7 @@ impl TrainingRun<'_> {
             (None, _) => &Address::Here,
             (Some(engine), _) => engine,
         };
-        let parts = describe(task, &files, encoding, label, engine.workers())?;
+        let parts = describe(task, &files, encoding, label, self.schema.person(), engine.workers())?;
         Ok(CountedParts::count(engine.connect(parts)?)?.into())
     }
 }

@@ -15,6 +15,7 @@ mod kills;
 mod manual;
 mod outputs;
 mod path;
+mod persons;
 mod progress;
 mod refusals;
 mod report;

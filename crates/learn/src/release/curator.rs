@@ -9,7 +9,7 @@ use crate::{Algorithm, Checkpointer, LearnError};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::kernel::parts;
-use pairdp_pairwise::{Constants, Neighbours, Objective, Problem, Records};
+use pairdp_pairwise::{Constants, Neighbours, Objective, PerPerson, Problem, Records};
 
 /// Owns the records and answers noisy queries, as many as its mechanism states and no more.
 ///
@@ -242,8 +242,8 @@ pub(crate) fn can_ask_parts(mechanism: &Mechanism) -> Result<(), LearnError> {
     if problem.neighbours() != Neighbours::ReplaceOne {
         return Err(LearnError::OnePlace("a secret number of records"));
     }
-    if problem.per_person().is_some() {
-        return Err(LearnError::OnePlace("a table of persons with several records each"));
+    if problem.per_person() == Some(PerPerson::One) {
+        return Err(LearnError::OnePlace("drawing one record of each person"));
     }
     if !parts::can_ask(problem) {
         return Err(LearnError::OnePlace("this loss over pairs"));
