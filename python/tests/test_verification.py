@@ -43,6 +43,7 @@ SETTINGS = [
     {"algorithm": "noisy-gd", "steps": 3, "loss": "capped-logistic"},
     {"algorithm": "noisy-gd", "steps": 3, "loss": "capped-logistic", "domain": "whole"},
     {"algorithm": "noisy-gd", "steps": 3, "loss": "capped-logistic", "risk": "records", "representation": "ranks"},
+    {"algorithm": "moments", "representation": "ranks", "task": "regression"},
     {"algorithm": "noisy-gd", "steps": 3, "representation": "ranks", "max_records": 60, "task": "classification"},
     {"algorithm": "moments", "representation": "ranks"},
     {"algorithm": "moments", "representation": "ranks", "mechanism": "laplace"},

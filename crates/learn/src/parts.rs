@@ -14,7 +14,7 @@
 mod fingerprint;
 mod part;
 
-use crate::representation::Representation;
+use crate::representation::{Representation, TargetMap};
 use crate::{LearnError, Order, Phase, Task};
 use fingerprint::{Fingerprint, FingerprintKey};
 use pairdp_data::{DataError, Encoding, Label};
@@ -98,6 +98,9 @@ struct Run {
     /// Rows are mapped by it first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     representation: Option<Representation>,
+    /// Targets are, if they have knots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    targets: Option<TargetMap>,
     rows: Vec<u64>,
 }
 
@@ -259,12 +262,13 @@ impl CountedParts {
     pub(crate) fn laid_out(
         self,
         layout: RowLayout,
-        representation: Option<Representation>,
+        released: Option<(Representation, Option<TargetMap>)>,
         columns: usize,
     ) -> Result<Parts, LearnError> {
         let Self { ask, seen, rows } = self;
         let feature_bound = layout.problem.feature_bound();
-        let run = Run { layout, representation, rows };
+        let (representation, targets) = released.map_or((None, None), |(r, targets)| (Some(r), targets));
+        let run = Run { layout, representation, targets, rows };
         let text = serde_json::to_string(&run).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
         Ok(Parts { ask, seen, run: text, feature_bound, columns, rows: run.rows })
     }

@@ -10,7 +10,8 @@ use crate::checkpoint::fingerprint;
 use crate::parts::{CountedParts, RowLayout};
 use crate::release::PublicFacts;
 use crate::release::can_ask_parts;
-use crate::representation::{self, Map, Representation};
+use crate::representation::{self, Map, Representation, TargetMap};
+use crate::spec::target_knots;
 use crate::{
     Algorithm, Checkpointer, Curator, LearnError, Predictor, PrivateModel, Settings, Task, TrainingSpec,
 };
@@ -20,7 +21,7 @@ use pairdp_data::{Encoding, Label, Table};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::kernel::Par;
-use pairdp_pairwise::knots::KnotSums;
+use pairdp_pairwise::knots::{KnotSums, Layout};
 use pairdp_pairwise::{Records, clip_row};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
@@ -195,9 +196,14 @@ impl PaidRun {
         checkpointer.runs(&spec.mechanism)?;
         let (curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
         let (mut parameters, certificate) = curator.certified(checkpointer)?;
+        let targets = representation.as_ref().and_then(|released| TargetMap::new(&spec.knots(), released));
         let PublicFacts { plan, features, .. } = spec.mechanism.common().public;
         let TrainingSpec { task, encoding, label, layout, because, as_printed, .. } = spec;
         let RowLayout { problem, feature_bound, constant } = layout;
+        if let Some(targets) = targets {
+            targets.undo(&mut parameters);
+            problem.domain().project(&mut parameters);
+        }
         if constant == 0.0 && plan.algorithm() == Algorithm::Moments {
             // Without an intercept the one that was solved for is left out.
             parameters.truncate(features);
@@ -229,7 +235,7 @@ impl TrainingSpec {
             return Ok((curator, None));
         };
         let PublicFacts { plan, records, .. } = mechanism.common().public;
-        let columns = representation::layout(&self.encoding);
+        let columns = self.knots();
         let mut rows = rows;
         // What an interrupted run released is not released again.
         let representation = if let Some(released) = checkpointer.representation(&mechanism)? {
@@ -253,13 +259,18 @@ impl TrainingSpec {
         };
         checkpointer.represented(Some(representation.clone()));
         let start = self.start(representation::label_share(&columns, &representation));
+        let targets = TargetMap::new(&columns, &representation);
         let curator = match rows {
             Rows::Here(mut table) => {
                 Map::new(&columns, &representation).apply_to(&mut table, layout.feature_bound);
+                if let Some(targets) = targets {
+                    targets.apply(&mut table.targets);
+                }
                 Curator::open(layout.records(table)?, mechanism, source)?
             }
             Rows::Parts(parts) => {
-                let parts = parts.laid_out(layout, Some(representation.clone()), self.columns())?;
+                let parts =
+                    parts.laid_out(layout, Some((representation.clone(), targets)), self.columns())?;
                 Curator::open_parts(parts, mechanism, source)?
             }
         };
@@ -279,6 +290,15 @@ impl TrainingSpec {
             *last = smaller(larger(odds, -most), most) / constant;
         }
         start
+    }
+
+    /// The columns of the first release.
+    fn knots(&self) -> Layout {
+        let PublicFacts { problem, plan, .. } = self.facts();
+        representation::layout_for(
+            &self.encoding,
+            target_knots(problem, plan.algorithm(), self.layout.constant),
+        )
     }
 
     /// How rows become records: with the constant only where gradients need it there.

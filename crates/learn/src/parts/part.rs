@@ -113,7 +113,7 @@ impl Held {
         let part = description.index;
         let held = match self {
             Self::Rows(mut table) => {
-                let Run { layout, representation, rows } =
+                let Run { layout, representation, targets, rows } =
                     serde_json::from_str(&wanted).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
                 // Shares of a metric's pairs all have the rows that the first one counted.
                 let counted = rows.get(part).or(rows.first());
@@ -126,6 +126,9 @@ impl Held {
                     }
                     let columns = representation::layout(&description.encoding);
                     Map::new(&columns, &released).apply_to(&mut table, layout.feature_bound);
+                }
+                if let Some(targets) = targets {
+                    targets.apply(&mut table.targets);
                 }
                 let all = layout.records(table)?;
                 Self::Records { run: wanted, problem: layout.problem, all, workspace: Workspace::default() }
