@@ -97,6 +97,7 @@ def ledger_add(
     delta: float,
     records: int | None,
     public_labels: bool,
+    promised: bool,
     form: str | None,
 ) -> None: ...
 def ledger_set_schema(path: str, key_command: str | None, dataset: str, form: str) -> None: ...

@@ -97,6 +97,7 @@ class Ledger:
         records: int | None,
         schema: Described | None = None,
         public_labels: bool = False,
+        promised: bool = False,
     ) -> None:
         """Enter a data set with what all runs on it may cost together.
 
@@ -115,9 +116,13 @@ class Ledger:
             before they look at it: what a schema of somebody's choice refuses would answer questions about records.
         public_labels : bool, default=False
             The grant is for the features of records; their labels are known to everyone and not protected.
+        promised : bool, default=False
+            How many records there are is secret, and there are never more than ``records``: runs with
+            ``max_records=records, promised=True`` take less noise, and any other promise is refused before the table is
+            looked at.
         """
         form = None if schema is None else _form(schema)
-        _core.ledger_add(*self._file, dataset, epsilon, delta, records, public_labels, form)
+        _core.ledger_add(*self._file, dataset, epsilon, delta, records, public_labels, promised, form)
 
     def set_schema(self, dataset: str, schema: Described) -> None:
         """Say by which schema a data set's table is read. Only its owner should change it; the history keeps every change.

@@ -48,6 +48,8 @@ SETTINGS = [
     {"algorithm": "moments", "representation": "ranks"},
     {"algorithm": "moments", "representation": "ranks", "mechanism": "laplace"},
     {"algorithm": "moments", "max_records": 60},
+    {"algorithm": "moments", "max_records": 60, "promised": True},
+    {"algorithm": "noisy-gd", "steps": 3, "max_records": 60, "promised": True, "task": "classification"},
     {"algorithm": "moments"},
     {"algorithm": "moments", "mechanism": "laplace"},
     {"algorithm": "online-pair", "loss": "hinge"},

@@ -114,7 +114,7 @@ fn within_limit(count: usize) -> Result<(), AccountantError> {
 }
 
 fn gaussian_pair(shift: f64, sampling: Sampling, adjacency: Adjacency) -> Result<Pair, AccountantError> {
-    use Adjacency::{AddRemoveOne, ReplaceFeatures, ReplaceOne};
+    use Adjacency::{AddRemoveOne, AddRemovePromised, ReplaceFeatures, ReplaceOne};
     match (sampling, adjacency) {
         (Sampling::None, _) => Ok(Pair::Gaussian { shift }),
         (Sampling::FixedSize { batch, records }, ReplaceOne | ReplaceFeatures) => {
@@ -126,7 +126,9 @@ fn gaussian_pair(shift: f64, sampling: Sampling, adjacency: Adjacency) -> Result
         (Sampling::PoissonRecords { rate }, ReplaceOne | ReplaceFeatures) => {
             Ok(Pair::PlusMinus { rate, radius: shift })
         }
-        (Sampling::PoissonRecords { rate }, AddRemoveOne) => Ok(Pair::Remove { rate, shift }),
+        (Sampling::PoissonRecords { rate }, AddRemoveOne | AddRemovePromised) => {
+            Ok(Pair::Remove { rate, shift })
+        }
         (Sampling::PoissonPairs { records, expected_pairs }, ReplaceOne | ReplaceFeatures) => {
             let n = records as f64;
             let rate = expected_pairs / (n * (n - 1.0) / 2.0);
@@ -135,10 +137,10 @@ fn gaussian_pair(shift: f64, sampling: Sampling, adjacency: Adjacency) -> Result
             }
             Ok(Pair::PoissonPairs { partners: records - 1, rate, radius: shift })
         }
-        (Sampling::FixedSize { .. } | Sampling::OneIndex { .. }, AddRemoveOne) => {
+        (Sampling::FixedSize { .. } | Sampling::OneIndex { .. }, AddRemoveOne | AddRemovePromised) => {
             Err(AccountantError::Unsupported("fixed-size samples under add-or-remove adjacency"))
         }
-        (Sampling::PoissonPairs { .. }, AddRemoveOne) => {
+        (Sampling::PoissonPairs { .. }, AddRemoveOne | AddRemovePromised) => {
             Err(AccountantError::Unsupported("Poisson over pairs under add-or-remove adjacency"))
         }
     }
@@ -146,14 +148,14 @@ fn gaussian_pair(shift: f64, sampling: Sampling, adjacency: Adjacency) -> Result
 
 /// ε of a pure release on a sample: log(1 + q(e^ε − 1)), rounded up.
 fn pure_epsilon(epsilon: f64, sampling: Sampling, adjacency: Adjacency) -> Result<f64, AccountantError> {
-    use Adjacency::{AddRemoveOne, ReplaceFeatures, ReplaceOne};
+    use Adjacency::{AddRemoveOne, AddRemovePromised, ReplaceFeatures, ReplaceOne};
     let rate = match (sampling, adjacency) {
         (Sampling::None, _) => return Ok(epsilon),
         (Sampling::FixedSize { batch, records }, ReplaceOne | ReplaceFeatures) => {
             batch as f64 / records as f64
         }
         (Sampling::OneIndex { records }, ReplaceOne | ReplaceFeatures) => 1.0 / records as f64,
-        (Sampling::PoissonRecords { rate }, AddRemoveOne) => rate,
+        (Sampling::PoissonRecords { rate }, AddRemoveOne | AddRemovePromised) => rate,
         _ => return Err(AccountantError::Unsupported("a pure release on this kind of sample")),
     };
     let amplified = if epsilon < 700.0 { (rate * epsilon.exp_m1()).ln_1p() } else { epsilon };

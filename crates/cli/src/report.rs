@@ -83,7 +83,7 @@ fn trained(model: &PrivateModel) -> String {
     let number = |value: f64| format!("{value}");
     let records = match problem.adjacency() {
         // How many there are is what the guarantee keeps secret.
-        Adjacency::AddRemoveOne => format!("at most {}", certificate.records),
+        Adjacency::AddRemoveOne | Adjacency::AddRemovePromised => format!("at most {}", certificate.records),
         Adjacency::ReplaceOne | Adjacency::ReplaceFeatures => certificate.records.to_string(),
     };
     let mut rows = vec![

@@ -45,6 +45,14 @@ pub enum LearnError {
     /// Labels that everyone knows have a number that everyone knows.
     #[error("labels that are public have a public number, and the number of records is secret here")]
     PublicLabelsOfSecretSize,
+    /// A promise about a number of records that is public anyway.
+    #[error("there is no cap that could be promised")]
+    PromiseOfNothing,
+    /// More records than the custodian promised. That it is refused tells so much of the table, and no guarantee covers it.
+    #[error(
+        "the table has more than the {0} records that were promised, which this refusal tells and no guarantee covers"
+    )]
+    BrokenPromise(usize),
     /// Public labels would weaken the promise and spare no noise.
     #[error("{0} needs as much noise for public labels as for private ones")]
     LabelsMakeNoDifference(&'static str),
@@ -212,6 +220,13 @@ impl Hint for LearnError {
                 Some("use the logistic loss and `noisy-gd` or `moments`, or make the number of records public".into())
             }
             Self::PublicLabelsOfSecretSize => Some("leave one of the two out".into()),
+            Self::PromiseOfNothing => Some(format!(
+                "say how many records there are at most: {}",
+                to.either("`--max-records`", "`max_records=`")
+            )),
+            Self::BrokenPromise(_) => Some(
+                "nothing was released; whoever promises must not try one cap after another: leave the promise out".into(),
+            ),
             Self::LabelsMakeNoDifference(_) => {
                 Some("leave public labels out: the guarantee then covers labels too, at no cost".into())
             }

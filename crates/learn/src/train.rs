@@ -9,7 +9,7 @@
 use crate::checkpoint::fingerprint;
 use crate::parts::{CountedParts, RowLayout};
 use crate::release::PublicFacts;
-use crate::release::can_ask_parts;
+use crate::release::{can_ask_parts, keeps_promise};
 use crate::representation::{self, Map, Representation, TargetMap};
 use crate::spec::target_knots;
 use crate::{
@@ -137,6 +137,10 @@ impl Training {
             Some(spec) => spec,
             None => prepare(rows.count())?,
         };
+        if let Err(refusal) = keeps_promise(spec.problem(), rows.count()) {
+            payer.refund()?;
+            return Err(refusal.into());
+        }
         Ok(PaidRun { spec, rows, run })
     }
 }

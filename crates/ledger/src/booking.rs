@@ -8,6 +8,7 @@
 use crate::entry::{Cancelled, Cost};
 use crate::{Key, Ledger, LedgerError, Outcome, Reservation, RunId, SchemaDigest};
 use pairdp_accountant::{Event, Payer, Price};
+use pairdp_units::Adjacency;
 use std::path::Path;
 
 /// One run on one data set, read by one schema.
@@ -15,8 +16,11 @@ pub struct Booking {
     ledger: Ledger,
     dataset: String,
     schema: SchemaDigest,
-    /// None if their number is secret.
+    /// None if their number is secret and nothing is promised of it; the promised cap if one is.
     records: Option<usize>,
+    adjacency: Adjacency,
+    /// The cap that the run asked for.
+    cap: Option<usize>,
     held: Option<Held>,
 }
 
@@ -33,8 +37,11 @@ impl Booking {
     /// [`LedgerError::OtherSchema`] and others, before anything is looked at.
     pub fn new(mut ledger: Ledger, dataset: &str, schema: SchemaDigest) -> Result<Self, LedgerError> {
         ledger.check_schema(dataset, schema)?;
-        let records = ledger.facts(dataset)?.records.and_then(|records| usize::try_from(records).ok());
-        Ok(Self { ledger, dataset: dataset.to_owned(), schema, records, held: None })
+        let facts = ledger.facts(dataset)?;
+        let records = facts.records.and_then(|records| usize::try_from(records).ok());
+        let adjacency = facts.adjacency;
+        let dataset = dataset.to_owned();
+        Ok(Self { ledger, dataset, schema, records, adjacency, cap: None, held: None })
     }
 
     /// The run's name, once it is paid for.
@@ -86,6 +93,7 @@ impl Payer for Booking {
     type Error = LedgerError;
 
     fn size(&mut self, cap: Option<usize>) -> Result<Option<usize>, LedgerError> {
+        self.cap = cap;
         match cap.or(self.records) {
             Some(size) => Ok(Some(size)),
             None => Err(LedgerError::NoSize(self.dataset.clone())),
@@ -93,6 +101,14 @@ impl Payer for Booking {
     }
 
     fn pay(&mut self, price: Price, interrupted: Option<&str>) -> Result<Option<String>, LedgerError> {
+        // A table that breaks a promise is refused, so whoever may choose what is promised reads the number of records off refusals.
+        let promised = price.event.adjacency() == Adjacency::AddRemovePromised;
+        if promised && self.adjacency == Adjacency::AddRemovePromised && self.cap != self.records {
+            return Err(LedgerError::OtherPromise {
+                dataset: self.dataset.clone(),
+                promised: self.records.unwrap_or_default(),
+            });
+        }
         let Self { ledger, dataset, schema, held, .. } = self;
         let cost = Cost::of(price)?;
         let found = interrupted.map(|run| ledger.resume(dataset, *schema, run, &cost)).transpose()?.flatten();
@@ -107,6 +123,8 @@ impl Payer for Booking {
 
     fn accept(&mut self, found: usize) -> Result<(), LedgerError> {
         match self.records {
+            // What was promised of their number is not that number.
+            Some(_) if self.adjacency == Adjacency::AddRemovePromised => Ok(()),
             Some(known) if known != found => {
                 self.refund()?;
                 Err(LedgerError::OtherSize { dataset: self.dataset.clone(), found, known })

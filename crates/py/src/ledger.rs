@@ -23,9 +23,10 @@ pub(crate) fn ledger_create(py: Python<'_>, path: PathBuf, key_command: Option<&
     })
 }
 
-/// Enters a data set. Without a number of records that number is secret: neighbours add or remove a record.
+/// Enters a data set. Without a number of records that number is secret: neighbours add or remove a record. It is secret, too, where
+/// the number is promised to be the most.
 #[pyfunction]
-#[pyo3(signature = (path, key_command, dataset, epsilon, delta, records, public_labels, form))]
+#[pyo3(signature = (path, key_command, dataset, epsilon, delta, records, public_labels, promised, form))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 #[expect(clippy::too_many_arguments, reason = "a call from Python, by name")]
 pub(crate) fn ledger_add(
@@ -37,6 +38,7 @@ pub(crate) fn ledger_add(
     delta: f64,
     records: Option<u64>,
     public_labels: bool,
+    promised: bool,
     form: Option<&str>,
 ) -> PyResult<()> {
     py.enter_core(|| {
@@ -45,10 +47,12 @@ pub(crate) fn ledger_add(
         }
         let grant = Budget::new(epsilon, delta)?;
         let adjacency = match (records, public_labels) {
+            (None, _) if promised => return Err(LearnError::PromiseOfNothing.into()),
+            (Some(_), false) if promised => Adjacency::AddRemovePromised,
             (Some(_), false) => Adjacency::ReplaceOne,
-            (Some(_), true) => Adjacency::ReplaceFeatures,
+            (Some(_), true) if !promised => Adjacency::ReplaceFeatures,
             (None, false) => Adjacency::AddRemoveOne,
-            (None, true) => return Err(LearnError::PublicLabelsOfSecretSize.into()),
+            (_, true) => return Err(LearnError::PublicLabelsOfSecretSize.into()),
         };
         let schema = form.map(SchemaDigest::of);
         open(&path, key_command)?.add(dataset, DataSet { grant, adjacency, records, schema })?;

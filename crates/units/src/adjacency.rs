@@ -31,6 +31,12 @@ pub enum Neighbours {
         /// The cap.
         most: usize,
     },
+    /// The same where the custodian promises that no table has more records than the cap: none is pushed out by another, and a
+    /// table that breaks the promise is refused.
+    AddRemovePromised {
+        /// The cap.
+        most: usize,
+    },
 }
 
 /// A neighbouring relation. A new one needs new proofs.
@@ -43,11 +49,14 @@ pub enum Adjacency {
     ReplaceFeatures,
     /// Tables of which one has a record more; how many there are is secret.
     AddRemoveOne,
+    /// The same among tables of at most as many records as was promised.
+    AddRemovePromised,
 }
 
 impl Adjacency {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::ReplaceOne, Self::ReplaceFeatures, Self::AddRemoveOne];
+    pub const ALL: [Self; 4] =
+        [Self::ReplaceOne, Self::ReplaceFeatures, Self::AddRemoveOne, Self::AddRemovePromised];
 
     /// The relation of such neighbours.
     pub const fn of(neighbours: Neighbours, labels: Labels) -> Self {
@@ -55,6 +64,7 @@ impl Adjacency {
             (Neighbours::ReplaceOne, Labels::Private) => Self::ReplaceOne,
             (Neighbours::ReplaceOne, Labels::Public) => Self::ReplaceFeatures,
             (Neighbours::AddRemoveOne { .. }, _) => Self::AddRemoveOne,
+            (Neighbours::AddRemovePromised { .. }, _) => Self::AddRemovePromised,
         }
     }
 
@@ -64,12 +74,15 @@ impl Adjacency {
             Self::ReplaceOne => "replace-one",
             Self::ReplaceFeatures => "replace-features",
             Self::AddRemoveOne => "add-remove-one",
+            Self::AddRemovePromised => "add-remove-promised",
         }
     }
 
     /// Whether a guarantee for these neighbours is one for those of `other` as well: all of those are among these.
     pub fn covers(self, other: Self) -> bool {
-        self == other || (self, other) == (Self::ReplaceOne, Self::ReplaceFeatures)
+        let wider =
+            [(Self::ReplaceOne, Self::ReplaceFeatures), (Self::AddRemoveOne, Self::AddRemovePromised)];
+        self == other || wider.contains(&(self, other))
     }
 
     /// What a guarantee for a table of so many records (or at most so many, if their number is secret) is *for*, in words.
@@ -82,6 +95,11 @@ impl Adjacency {
             Self::AddRemoveOne => {
                 format!(
                     "adding or removing any one record; how many there are, at most {records}, stays secret"
+                )
+            }
+            Self::AddRemovePromised => {
+                format!(
+                    "adding or removing any one record, as long as there are no more than the promised {records}; how many there are stays secret"
                 )
             }
         }
@@ -106,11 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn whole_records_cover_their_features_and_nothing_else_covers_another() {
+    fn whole_records_cover_their_features_and_all_tables_those_below_a_promise() {
+        let wider = [
+            (Adjacency::ReplaceOne, Adjacency::ReplaceFeatures),
+            (Adjacency::AddRemoveOne, Adjacency::AddRemovePromised),
+        ];
         for one in Adjacency::ALL {
             for other in Adjacency::ALL {
-                let covered =
-                    one == other || (one, other) == (Adjacency::ReplaceOne, Adjacency::ReplaceFeatures);
+                let covered = one == other || wider.contains(&(one, other));
                 assert_eq!(one.covers(other), covered, "{one} and {other}");
             }
         }

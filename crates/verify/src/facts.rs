@@ -166,7 +166,10 @@ impl<'a> Facts<'a> {
             format!("`{algorithm}` learns from pairs")
         })?;
         require(!(algorithm == Algorithm::Moments && metric), || "moments are not of pairs".into())?;
-        let Neighbours::AddRemoveOne { most } = problem.neighbours else { return Ok(()) };
+        let most = match problem.neighbours {
+            Neighbours::ReplaceOne => return Ok(()),
+            Neighbours::AddRemoveOne { most } | Neighbours::AddRemovePromised { most } => most,
+        };
         let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
         let jumps = problem.objective == (Objective::Metric { loss: MetricLoss::Hinge });
         require(most == self.certificate.records && whole_table && !jumps, || {

@@ -118,7 +118,7 @@ class Facts:
     def _adjacency(self) -> str:
         """Return the name of the neighbours that the problem is about."""
         if self.problem.cap is not None:
-            return "add-remove-one"
+            return "add-remove-promised" if self.problem.promised else "add-remove-one"
         return "replace-features" if self.problem.public_labels and not self.former else "replace-one"
 
     def _claim(self) -> None:

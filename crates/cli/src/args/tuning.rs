@@ -63,6 +63,11 @@ pub(crate) struct Tuning {
     /// replacing it, and records beyond do not count (noisy-gd and moments)
     #[arg(long, value_name = "N")]
     pub(crate) max_records: Option<usize>,
+    /// There are never more records than --max-records says: no record is pushed out by another, which takes less noise. A table
+    /// that has more is refused, and that refusal is not covered by any guarantee. With a ledger the promise belongs to the data
+    /// set
+    #[arg(long, requires = "max_records")]
+    pub(crate) promised: bool,
     /// Metrics: labels are known to everyone, and the guarantee is for the features of a record only
     #[arg(long)]
     pub(crate) public_labels: bool,
@@ -154,6 +159,7 @@ impl Tuning {
             risk: self.risk,
             intercept: self.no_intercept.then_some(false),
             max_records: self.max_records,
+            promised: self.promised,
             representation: self.representation,
             representation_share: self.representation_share,
             momentum: self.momentum,

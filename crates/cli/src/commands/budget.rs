@@ -124,6 +124,10 @@ fn public_records(records: Option<u64>, adjacency: Adjacency) -> Result<Option<u
             format!("the number of records is public under {adjacency} adjacency and was not given"),
             "pass --records, or --adjacency add-remove-one if it must stay secret",
         )),
+        (None, Adjacency::AddRemovePromised) => Err(Failure::refused(
+            "how many records there are at most is what is promised, and was not given",
+            "pass the cap with --records",
+        )),
         (Some(_), Adjacency::AddRemoveOne) => Err(Failure::refused(
             "the number of records is secret under add-remove-one adjacency",
             "leave out --records",

@@ -8,7 +8,7 @@ use pairdp_learn::{
     LearnError, Mechanism, NoiseKind, NoiseToSignal, PrivateModel, Released, Task, certified_problem,
 };
 use pairdp_units::directed::{larger, smaller};
-use pairdp_units::{Adjacency, Budget, shown};
+use pairdp_units::{Budget, shown};
 use std::fmt::Write as _;
 
 /// Bars that are shown at most.
@@ -60,7 +60,7 @@ fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Fail
             "Length of the noise in one release over the largest length that its exact answer can have, for {}{} records of \
              {} features, δ = {} and the same plan of {} steps. Computed from public facts. What a table has to say \
              is less than the largest signal; averaging over steps quiets the noise.",
-            if certificate.problem.adjacency() == Adjacency::AddRemoveOne { "at most " } else { "" },
+            if certificate.is_secret_size() { "at most " } else { "" },
             certificate.records,
             certificate.features,
             shown::up(delta),

@@ -114,6 +114,9 @@ pub struct Settings {
     pub momentum: Option<f64>,
     /// The most records, if their number is secret: the guarantee is then for adding or removing one, not for replacing it.
     pub max_records: Option<usize>,
+    /// Whether the custodian promises that there are no more: no record is then pushed out by another, which takes less noise, and a
+    /// table that has more is refused.
+    pub promised: bool,
     /// Whose noise.
     pub calibration: Calibration,
     /// Whose formula, where more than one paper has one.
@@ -147,6 +150,7 @@ impl Default for Settings {
             representation_share: None,
             momentum: None,
             max_records: None,
+            promised: false,
             calibration: Calibration::Certified,
             paper: None,
         }
@@ -215,9 +219,11 @@ impl Settings {
         };
         let (bound, constant) = (self.row_bound(features), self.constant(features));
         let bound = if self.constant_in_records() { up_by(bound.hypot(constant), 4.0) } else { bound };
-        let neighbours = match self.max_records {
-            Some(most) => Neighbours::AddRemoveOne { most },
-            None => Neighbours::ReplaceOne,
+        let neighbours = match (self.max_records, self.promised) {
+            (Some(most), true) => Neighbours::AddRemovePromised { most },
+            (Some(most), false) => Neighbours::AddRemoveOne { most },
+            (None, true) => return Err(LearnError::PromiseOfNothing),
+            (None, false) => Neighbours::ReplaceOne,
         };
         let problem = Problem::new(objective, domain, bound)?.with_ridge(self.ridge)?;
         Ok(problem.with_labels(labels).with_neighbours(neighbours))
