@@ -12,6 +12,7 @@ mod ledger;
 mod noise;
 mod race;
 mod report;
+mod representation;
 mod scaling;
 mod splits;
 mod utility;
@@ -35,6 +36,7 @@ const BENCHMARKS: &[Benchmark] = &[
     ("learn", "private descent, next to its gradients and without its noise", learn::run),
     ("ledger", "reserving a budget: alone, and in eight processes at once", ledger::run),
     ("race", "our side of the race against peers (--job NAME)", race::run),
+    ("representation", "learning from ranks, next to moments of as many columns", representation::run),
     ("scaling", "time and memory of training as tables grow", scaling::run),
     (
         "splits",
