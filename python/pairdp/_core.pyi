@@ -100,6 +100,7 @@ def ledger_add(
     records: int | None,
     persons: bool,
     public_labels: bool,
+    promised: bool,
     form: str | None,
 ) -> None: ...
 def ledger_set_schema(path: str, key_command: str | None, dataset: str, form: str) -> None: ...

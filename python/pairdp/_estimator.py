@@ -113,6 +113,12 @@ class PrivateEstimator(Guarantee, Estimator):
         text="The number of records is secret, and at most this: the guarantee is for adding or removing a record instead of "
         'replacing it, and records beyond do not count. For ``"noisy-gd"`` and ``"moments"``.',
     )
+    promised: bool = parameter(
+        default=False,
+        text="There are never more records than ``max_records`` says: no record is pushed out by another, which takes less noise. "
+        "A table that has more is refused, and that refusal is not covered by any guarantee. With a ledger the promise belongs "
+        "to the data set.",
+    )
     unit: str | None = parameter(
         default=None,
         kind='{"record", "person"}',

@@ -99,6 +99,7 @@ class Ledger:
         unit: str = "record",
         schema: Described | None = None,
         public_labels: bool = False,
+        promised: bool = False,
     ) -> None:
         """Enter a data set with what all runs on it may cost together.
 
@@ -119,11 +120,16 @@ class Ledger:
             before they look at it: what a schema of somebody's choice refuses would answer questions about records.
         public_labels : bool, default=False
             The grant is for the features of records; their labels are known to everyone and not protected.
+        promised : bool, default=False
+            How many records there are is secret, and there are never more than ``records``: runs with
+            ``max_records=records, promised=True`` take less noise, and any other promise is refused before the table is
+            looked at.
         """
         if unit not in UNITS:
             raise ValueError(f"unit must be one of {', '.join(UNITS)}, not {unit!r}")
         form = None if schema is None else _form(schema)
-        _core.ledger_add(*self._file, dataset, epsilon, delta, records, unit == "person", public_labels, form)
+        persons = unit == "person"
+        _core.ledger_add(*self._file, dataset, epsilon, delta, records, persons, public_labels, promised, form)
 
     def set_schema(self, dataset: str, schema: Described) -> None:
         """Say by which schema a data set's table is read. Only its owner should change it; the history keeps every change.

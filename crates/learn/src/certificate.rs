@@ -87,7 +87,9 @@ mod tests {
         for objective in rankings.chain(points).chain(metrics) {
             for domain in domains {
                 let Ok(problem) = Problem::new(objective, domain, 1.0 / 3.0) else { continue };
-                for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemoveOne { most: 7 }] {
+                let (add_remove, promised) =
+                    (Neighbours::AddRemoveOne { most: 7 }, Neighbours::AddRemovePromised { most: 7 });
+                for neighbours in [Neighbours::ReplaceOne, add_remove, promised] {
                     for labels in [Labels::Private, Labels::Public] {
                         let problem = problem.with_neighbours(neighbours).with_labels(labels);
                         let written: plain::Problem = same(&problem);

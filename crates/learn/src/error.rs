@@ -68,6 +68,14 @@ pub enum LearnError {
     /// What is proved for one record of each person alone.
     #[error("there is no proof for {0} with all records of a person")]
     NoWeights(&'static str),
+    /// A promise about a number of records that is public anyway.
+    #[error("there is no cap that could be promised")]
+    PromiseOfNothing,
+    /// More records than the custodian promised. That it is refused tells so much of the table, and no guarantee covers it.
+    #[error(
+        "the table has more than the {0} records that were promised, which this refusal tells and no guarantee covers"
+    )]
+    BrokenPromise(usize),
     /// Public labels would weaken the promise and spare no noise.
     #[error("{0} needs as much noise for public labels as for private ones")]
     LabelsMakeNoDifference(&'static str),
@@ -254,6 +262,13 @@ impl Hint for LearnError {
                 "{} learns from one record of each person, drawn in secret",
                 to.setting("per_person", "one")
             )),
+            Self::PromiseOfNothing => Some(format!(
+                "say how many records there are at most: {}",
+                to.either("`--max-records`", "`max_records=`")
+            )),
+            Self::BrokenPromise(_) => Some(
+                "nothing was released; whoever promises must not try one cap after another: leave the promise out".into(),
+            ),
             Self::LabelsMakeNoDifference(_) => {
                 Some("leave public labels out: the guarantee then covers labels too, at no cost".into())
             }

@@ -15,7 +15,7 @@ mod fingerprint;
 mod part;
 mod weighing;
 
-use crate::representation::Representation;
+use crate::representation::{Representation, TargetMap};
 use crate::{LearnError, Order, Phase, Task};
 use fingerprint::{Fingerprint, FingerprintKey};
 use pairdp_data::{DataError, Encoding, Label, PersonColumn};
@@ -108,6 +108,9 @@ struct Run {
     /// What records count, where persons have several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     weighing: Option<Weighing>,
+    /// Targets are, if they have knots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    targets: Option<TargetMap>,
     rows: Vec<u64>,
 }
 
@@ -295,13 +298,14 @@ impl CountedParts {
     pub(crate) fn laid_out(
         self,
         layout: RowLayout,
-        representation: Option<Representation>,
+        released: Option<(Representation, Option<TargetMap>)>,
         columns: usize,
     ) -> Result<Parts, LearnError> {
         let size = self.size();
         let Self { ask, seen, rows, weighing } = self;
         let feature_bound = layout.problem.feature_bound();
-        let run = Run { layout, representation, weighing, rows };
+        let (representation, targets) = released.map_or((None, None), |(r, targets)| (Some(r), targets));
+        let run = Run { layout, representation, weighing, targets, rows };
         let text = serde_json::to_string(&run).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
         Ok(Parts { ask, seen, run: text, feature_bound, columns, rows: run.rows, size })
     }

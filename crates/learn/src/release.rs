@@ -20,8 +20,8 @@ mod samples;
 pub(crate) mod walk;
 
 pub use arrivals::Arrivals;
-pub(crate) use curator::can_ask_parts;
 pub use curator::{Curator, Exchange};
+pub(crate) use curator::{can_ask_parts, keeps_promise};
 pub use event::certified_event;
 pub use gradients::Gradients;
 pub(crate) use iterates::{Descent, Iterates};

@@ -16,15 +16,17 @@ mod curves;
 pub(crate) mod map;
 mod reading;
 mod shapes;
+mod target;
 
 pub(crate) use map::Map;
 pub use pairdp_certificate::Representation;
+pub(crate) use target::TargetMap;
 
 use crate::LearnError;
 use pairdp_data::{ColumnEncoding, Encoding, Kind, Table};
 use pairdp_pairwise::Strata;
 use pairdp_pairwise::kernel::Par;
-use pairdp_pairwise::knots::{Block, KnotSums, Layout, count_weight};
+use pairdp_pairwise::knots::{Block, KNOTS, KnotSums, Layout, count_weight};
 use pairdp_units::directed::{larger, smaller};
 
 /// How weights are read; a meaning never changes under the same name.
@@ -33,8 +35,10 @@ pub(crate) const READING: &str = "ranks/2";
 /// Whether it is one for such columns; files can hold anything.
 pub(crate) fn fits(released: &Representation, encoding: &Encoding) -> bool {
     let coordinates = layout(encoding).coordinates(false);
+    // With the number of records, with knots of the target, with both.
+    let beyond = released.weights.len().checked_sub(coordinates);
     released.reading == READING
-        && [coordinates, coordinates + 1].contains(&released.weights.len())
+        && beyond.is_some_and(|beyond| [0, 1, KNOTS, KNOTS + 1].contains(&beyond))
         && released.weights.iter().all(|weight| weight.is_finite())
         && released.counted.is_finite()
         && released.counted >= 1.0
@@ -55,6 +59,12 @@ pub(crate) fn layout(encoding: &Encoding) -> Layout {
         }
     };
     Layout::new(encoding.columns().iter().map(block).collect())
+}
+
+/// The same with knots of the target, where a run releases them.
+pub(crate) fn layout_for(encoding: &Encoding, target_knots: bool) -> Layout {
+    let layout = layout(encoding);
+    if target_knots { Layout::new([layout.blocks(), &[Block::Target]].concat()) } else { layout }
 }
 
 /// What follows from a release about a table of so many records, or, if their number is secret, of as many as was released.

@@ -121,9 +121,15 @@ impl TrainingSpec {
         if granted { Ok(()) } else { Err(LearnError::Memory { gigabytes: bytes as f64 / 1e9 }) }
     }
 
-    fn facts(&self) -> PublicFacts {
+    pub(crate) fn facts(&self) -> PublicFacts {
         self.mechanism.common().public
     }
+}
+
+/// Whether the first release has knots of the target, too: where an intercept can say where targets lie. A descent's is bound by its
+/// domain.
+pub(crate) fn target_knots(problem: Problem, algorithm: Algorithm, constant: f64) -> bool {
+    Task::of(problem) == Task::Regression && algorithm == Algorithm::Moments && constant != 0.0
 }
 
 impl Settings {
@@ -148,8 +154,9 @@ impl Settings {
         let row_layout = RowLayout { problem, feature_bound, constant };
         let mut plan = chosen.plan(algorithm, problem, records, columns, budget)?;
         if chosen.by_ranks() {
-            let (numbers, categories) = layout.counts();
-            let coordinates = layout.coordinates(self.max_records.is_some());
+            let released = representation::layout_for(encoding, target_knots(problem, algorithm, constant));
+            let (numbers, categories) = released.counts();
+            let coordinates = released.coordinates(self.max_records.is_some());
             let share = chosen.representation_share.unwrap_or(auto::REPRESENTATION_SHARE);
             plan = plan.with_representation(KnotPlan { share, numbers, categories, coordinates })?;
         }

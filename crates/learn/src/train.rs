@@ -10,8 +10,9 @@ use crate::checkpoint::fingerprint;
 use crate::parts::{CountedParts, RowLayout};
 use crate::persons;
 use crate::release::PublicFacts;
-use crate::release::can_ask_parts;
-use crate::representation::{self, Map, Representation};
+use crate::release::{can_ask_parts, keeps_promise};
+use crate::representation::{self, Map, Representation, TargetMap};
+use crate::spec::target_knots;
 use crate::{
     Algorithm, Checkpointer, Curator, LearnError, Predictor, PrivateModel, Settings, Task, TrainingSpec,
 };
@@ -21,7 +22,7 @@ use pairdp_data::{Encoding, Label, Table};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::kernel::Par;
-use pairdp_pairwise::knots::KnotSums;
+use pairdp_pairwise::knots::{KnotSums, Layout};
 use pairdp_pairwise::{Records, Strata, clip_row};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
@@ -137,6 +138,10 @@ impl Training {
             Some(spec) => spec,
             None => prepare(rows.count())?,
         };
+        if let Err(refusal) = keeps_promise(spec.problem(), rows.count()) {
+            payer.refund()?;
+            return Err(refusal.into());
+        }
         checkpointer.paid_as(run.clone(), payer.witness())?;
         Ok(PaidRun { spec, rows, run })
     }
@@ -197,9 +202,14 @@ impl PaidRun {
         checkpointer.runs(&spec.mechanism)?;
         let (curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
         let (mut parameters, certificate) = curator.certified(checkpointer)?;
+        let targets = representation.as_ref().and_then(|released| TargetMap::new(&spec.knots(), released));
         let PublicFacts { plan, features, .. } = spec.mechanism.common().public;
         let TrainingSpec { task, encoding, label, layout, because, as_printed, .. } = spec;
         let RowLayout { problem, feature_bound, constant } = layout;
+        if let Some(targets) = targets {
+            targets.undo(&mut parameters);
+            problem.domain().project(&mut parameters);
+        }
         if constant == 0.0 && plan.algorithm() == Algorithm::Moments {
             // Without an intercept the one that was solved for is left out.
             parameters.truncate(features);
@@ -243,7 +253,7 @@ impl TrainingSpec {
             };
             return Ok((curator, None));
         };
-        let columns = representation::layout(&self.encoding);
+        let columns = self.knots();
         // What an interrupted run released is not released again.
         let representation = if let Some(released) = checkpointer.representation(&mechanism)? {
             if !representation::fits(&released, &self.encoding) || released.weights.len() != coordinates {
@@ -266,13 +276,18 @@ impl TrainingSpec {
         };
         checkpointer.represented(Some(representation.clone()));
         let start = self.start(representation::label_share(&columns, &representation));
+        let targets = TargetMap::new(&columns, &representation);
         let curator = match rows {
             Rows::Here(mut table) => {
                 Map::new(&columns, &representation).apply_to(&mut table, layout.feature_bound);
+                if let Some(targets) = targets {
+                    targets.apply(&mut table.targets);
+                }
                 Curator::open(layout.records(table, strata)?, mechanism, source)?
             }
             Rows::Parts(parts) => {
-                let parts = parts.laid_out(layout, Some(representation.clone()), self.columns())?;
+                let parts =
+                    parts.laid_out(layout, Some((representation.clone(), targets)), self.columns())?;
                 Curator::open_parts(parts, mechanism, source)?
             }
         };
@@ -292,6 +307,15 @@ impl TrainingSpec {
             *last = smaller(larger(odds, -most), most) / constant;
         }
         start
+    }
+
+    /// The columns of the first release.
+    fn knots(&self) -> Layout {
+        let PublicFacts { problem, plan, .. } = self.facts();
+        representation::layout_for(
+            &self.encoding,
+            target_knots(problem, plan.algorithm(), self.layout.constant),
+        )
     }
 
     /// How rows become records: with the constant only where gradients need it there.

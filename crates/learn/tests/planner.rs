@@ -53,6 +53,10 @@ fn the_choice_follows_public_facts_and_says_why() {
     // Both learn from ranks, and a guess of the positive rate changes nothing.
     assert!(small.plan().representation().is_some() && large.plan().representation().is_some());
     assert_eq!(prepared(&auto(Some(0.001)), 100_000, 1e-6).plan(), large.plan());
+    // Classes are found by a descent, however few records there are.
+    let classes = prepared(&Settings { task: Task::Classification, ..Settings::default() }, 300, 1e-6);
+    assert_eq!(classes.plan().algorithm(), Algorithm::NoisyGd);
+    assert!(classes.plan().representation().is_some());
     // Where ratios add up, one release is the best; and a first one has to be worth its part.
     let pure = |records| prepared(&auto(None), records, 0.0).plan();
     assert_eq!(pure(100_000).algorithm(), Algorithm::Moments);

@@ -8,7 +8,7 @@
 use crate::entry::{Cancelled, Cost};
 use crate::{Key, Ledger, LedgerError, Outcome, Reservation, RunId, SchemaDigest};
 use pairdp_accountant::{Contested, Event, Interrupted, Payer, Price, Witness};
-use pairdp_units::Unit;
+use pairdp_units::Adjacency;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,9 +17,11 @@ pub struct Booking {
     book: Arc<Mutex<Book>>,
     dataset: String,
     schema: SchemaDigest,
-    /// None if their number is secret.
+    /// None if their number is secret and nothing is promised of it; the promised cap if one is.
     records: Option<usize>,
-    unit: Unit,
+    adjacency: Adjacency,
+    /// The cap that the run asked for.
+    cap: Option<usize>,
     run: Option<String>,
 }
 
@@ -43,10 +45,10 @@ impl Booking {
     pub fn new(mut ledger: Ledger, dataset: &str, schema: SchemaDigest) -> Result<Self, LedgerError> {
         ledger.check_schema(dataset, schema)?;
         let facts = ledger.facts(dataset)?;
-        let (unit, records) = (facts.adjacency.unit(), facts.records);
-        let records = records.and_then(|records| usize::try_from(records).ok());
+        let records = facts.records.and_then(|records| usize::try_from(records).ok());
+        let adjacency = facts.adjacency;
         let book = Arc::new(Mutex::new(Book { ledger, held: None }));
-        Ok(Self { book, dataset: dataset.to_owned(), schema, records, unit, run: None })
+        Ok(Self { book, dataset: dataset.to_owned(), schema, records, adjacency, cap: None, run: None })
     }
 
     /// The run's name, once it is paid for.
@@ -133,6 +135,7 @@ impl Payer for Booking {
     type Error = LedgerError;
 
     fn size(&mut self, cap: Option<usize>) -> Result<Option<usize>, LedgerError> {
+        self.cap = cap;
         match cap.or(self.records) {
             Some(size) => Ok(Some(size)),
             None => Err(LedgerError::NoSize(self.dataset.clone())),
@@ -144,6 +147,14 @@ impl Payer for Booking {
         price: Price,
         interrupted: Option<&Interrupted>,
     ) -> Result<Option<String>, LedgerError> {
+        // A table that breaks a promise is refused, so whoever may choose what is promised reads the number of records off refusals.
+        let promised = price.event.adjacency() == Adjacency::AddRemovePromised;
+        if promised && self.adjacency == Adjacency::AddRemovePromised && self.cap != self.records {
+            return Err(LedgerError::OtherPromise {
+                dataset: self.dataset.clone(),
+                promised: self.records.unwrap_or_default(),
+            });
+        }
         let Self { book, dataset, schema, .. } = self;
         let Book { ledger, held } = &mut *open(book);
         let cost = Cost::of(price)?;
@@ -164,9 +175,16 @@ impl Payer for Booking {
 
     fn accept(&mut self, found: usize) -> Result<(), LedgerError> {
         match self.records {
+            // What was promised of their number is not that number.
+            Some(_) if self.adjacency == Adjacency::AddRemovePromised => Ok(()),
             Some(known) if known != found => {
                 self.refund()?;
-                Err(LedgerError::OtherSize { dataset: self.dataset.clone(), unit: self.unit, found, known })
+                Err(LedgerError::OtherSize {
+                    dataset: self.dataset.clone(),
+                    unit: self.adjacency.unit(),
+                    found,
+                    known,
+                })
             }
             _ => Ok(()),
         }

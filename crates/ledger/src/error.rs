@@ -53,6 +53,14 @@ pub enum LedgerError {
     /// Nobody said how many records the table has.
     #[error("the ledger does not say how many records `{0}` has")]
     NoSize(String),
+    /// Another cap than the owner promised.
+    #[error("at most {promised} records are promised of `{dataset}`, and the run promises another number")]
+    OtherPromise {
+        /// The data set.
+        dataset: String,
+        /// The cap that the ledger knows.
+        promised: usize,
+    },
     /// The table is not the one that was booked.
     #[error("the table has {found} {}, the ledger says {known} for `{dataset}`", .unit.many())]
     OtherSize {
@@ -233,6 +241,9 @@ impl Hint for LedgerError {
         Some(match self {
             Self::NoSize(_) => {
                 format!("enter the data set with its number of records; where that is secret, say how many there are at most: {}", to.either("`--max-records`", "`max_records=`"))
+            }
+            Self::OtherPromise { promised, .. } => {
+                format!("pass {}", to.setting("max_records", &promised.to_string()))
             }
             Self::OtherSize { .. } => {
                 "nothing was spent; name the table's own data set, or enter this table as a new one".into()

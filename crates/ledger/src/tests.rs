@@ -2,7 +2,7 @@
 
 use crate::*;
 use pairdp_accountant::event::{Release, Sampling};
-use pairdp_accountant::{Adjacency, Event, Interrupted, epsilon_for, gaussian};
+use pairdp_accountant::{Adjacency, Event, Interrupted, Payer as _, epsilon_for, gaussian};
 use pairdp_units::{Budget, Delta, FrontEnd, Hint as _};
 use std::path::PathBuf;
 
@@ -398,4 +398,36 @@ fn issue_22_6_a_large_grant_is_not_used_up_by_a_small_run() {
 /// What is set aside for so many samples: (1 + e^ε) times their distance.
 fn pairdp_noise_share(epsilon: f64, samples: f64) -> f64 {
     (1.0 + epsilon.exp()) * samples * f64::powi(2.0, -100)
+}
+
+/// A promise that whoever trains may choose would read the secret number off refusals: the owner's is the only one, and any other is
+/// refused before a table is opened.
+#[test]
+fn a_promise_belongs_to_the_data_set() {
+    let mut desk = desk(1.0, 1e-6);
+    let grant = Budget::new(1.0, 1e-6).unwrap();
+    let (adjacency, records) = (Adjacency::AddRemovePromised, Some(500));
+    desk.ledger.add("p", DataSet { grant, adjacency, records, schema: Some(schema()) }).unwrap();
+    let price = |adjacency| {
+        let ratio = gaussian::largest_ratio(Budget::new(0.1, 1e-7).unwrap()).unwrap();
+        let release = Release::Gaussian { noise_multiplier: 1.0 / ratio, sampling: Sampling::None, times: 1 };
+        let event = Event::new(adjacency, release).unwrap();
+        let claim = Budget::new(0.1, 1e-7).unwrap();
+        pairdp_accountant::Price { event, sampler_delta: Delta::PURE, claim, label: "p".into() }
+    };
+    let paid = |dataset: &str, adjacency, cap: Option<usize>| {
+        let mut booking = Booking::new(desk.reopened(), dataset, schema()).unwrap();
+        booking.size(cap).and_then(|_| booking.pay(price(adjacency), None))
+    };
+    let other =
+        |cap| matches!(paid("p", adjacency, cap), Err(LedgerError::OtherPromise { promised: 500, .. }));
+    assert!(other(Some(499)) && other(Some(501)) && other(None));
+    assert!(paid("p", adjacency, Some(500)).is_ok());
+    // Without a promise records beyond a cap are left out and nothing is refused, so every cap will do.
+    assert!(paid("p", Adjacency::AddRemoveOne, Some(77)).is_ok());
+    assert!(matches!(paid("p", Adjacency::ReplaceOne, None), Err(LedgerError::Adjacency { .. })));
+    // Where nothing was promised a promise protects fewer tables than the owner wants protected.
+    assert!(matches!(paid("d", adjacency, Some(1000)), Err(LedgerError::Adjacency { .. })));
+    let mut booking = Booking::new(desk.reopened(), "p", schema()).unwrap();
+    assert!([0, 499, 500, 501].iter().all(|found| booking.accept(*found).is_ok()));
 }

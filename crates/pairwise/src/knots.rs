@@ -78,13 +78,15 @@ pub enum Block {
         /// How many.
         width: usize,
     },
+    /// The number within ±1 that is to be predicted, which is not in the row. It comes last.
+    Target,
 }
 
 impl Block {
     /// Coordinates that it takes of the query.
     pub fn coordinates(self) -> usize {
         match self {
-            Self::Number { .. } => KNOTS,
+            Self::Number { .. } | Self::Target => KNOTS,
             Self::NumberOrMissing { .. } => KNOTS + 1,
             Self::Category { width, .. } => width,
         }
@@ -122,7 +124,12 @@ impl Layout {
         self.columns() + 1 + usize::from(counts_records)
     }
 
-    /// Columns of numbers, and of categories.
+    /// Where the target's knots start among the coordinates, if it has any.
+    pub fn target(&self) -> Option<usize> {
+        (self.0.last() == Some(&Block::Target)).then(|| self.columns() - KNOTS)
+    }
+
+    /// Columns of numbers, a target with knots among them, and of categories.
     pub fn counts(&self) -> (usize, usize) {
         let categories = self.0.iter().filter(|block| block.is_category()).count();
         (self.0.len() - categories, categories)
@@ -186,9 +193,9 @@ impl KnotSums {
         let parts = blocks::map(strata.rows().min(targets.len()), par, |range| {
             let (mut total, mut sums) = (vec![0; width + 2], vec![0; width + 2]);
             for (piece, counts) in strata.pieces(range, MOST) {
-                let own = &rows[piece.start * columns..piece.end * columns];
-                for (row, target) in own.chunks_exact(columns).zip(&targets[piece]) {
-                    add_row(layout, &knots, row, &mut sums[..width]);
+                for record in piece {
+                    let (row, target) = (&rows[record * columns..(record + 1) * columns], &targets[record]);
+                    add_row(layout, &knots, row, *target, &mut sums[..width]);
                     sums[width] += share((1.0 + target) / 2.0);
                     sums[width + 1] += WHOLE;
                 }
@@ -245,16 +252,20 @@ impl KnotSums {
 /// One, as a share.
 const WHOLE: i64 = 1 << SHARE_BITS;
 
-fn add_row(layout: &Layout, knots: &[f64; KNOTS], row: &[f64], sums: &mut [i64]) {
+fn add_row(layout: &Layout, knots: &[f64; KNOTS], row: &[f64], target: f64, sums: &mut [i64]) {
     let mut rest = sums;
     for block in layout.blocks() {
         let (own, after) = rest.split_at_mut(block.coordinates());
         rest = after;
         match *block {
             Block::NumberOrMissing { at } if row[at + 1] > 0.0 => own[KNOTS] += WHOLE,
-            Block::Number { at } | Block::NumberOrMissing { at } => {
+            Block::Number { .. } | Block::NumberOrMissing { .. } | Block::Target => {
+                let number = match *block {
+                    Block::Number { at } | Block::NumberOrMissing { at } => row[at],
+                    _ => target,
+                };
                 // What is no number has no place, and gives nothing.
-                if let Some((left, share)) = place(knots, row[at]) {
+                if let Some((left, share)) = place(knots, number) {
                     own[left] += WHOLE - share;
                     own[left + 1] += share;
                 }
@@ -364,6 +375,28 @@ mod tests {
             let apart = with.iter().zip(&without).map(|(a, b)| (a - b).abs()).sum::<f64>();
             prop_assert!(apart <= sensitivity_l1(2, 1));
         }
+    }
+
+    /// The target of a regression counts as a column of numbers beside the label's own coordinate, and attains the bound.
+    #[test]
+    fn a_target_with_knots_moves_the_sums_as_a_column_does() {
+        let layout = Layout::new(vec![Block::Number { at: 0 }, Block::Target]);
+        assert_eq!((layout.counts(), layout.target()), ((2, 0), Some(KNOTS)));
+        let sums = |row: f64, target: f64| {
+            let sums = KnotSums::new(&layout, &[row], 1, &[target], 9, Par::Sequential);
+            sums.query(&layout, false).unwrap()
+        };
+        let places = [-1.0, -0.99, -0.3, 0.0, 0.001, 0.5, 1.0, 7.0, f64::NAN];
+        let all = || places.iter().flat_map(|x| places.map(|y| (*x, y)));
+        let (mut most, mut most_l1) = (0.0, 0.0);
+        for ((a, b), (c, d)) in all().flat_map(|one| all().map(move |other| (one, other))) {
+            let (one, other) = (sums(a, b), sums(c, d));
+            let off = || one.iter().zip(&other).map(|(x, y)| x - y);
+            most = larger(most, off().map(|v| v * v).sum::<f64>().sqrt());
+            most_l1 = larger(most_l1, off().map(f64::abs).sum());
+        }
+        assert!((most / sensitivity(2, 0) - 1.0).abs() < 1e-12, "{most}");
+        assert!(most_l1 <= sensitivity_l1(2, 0) && most_l1 > 0.99 * sensitivity_l1(2, 0), "{most_l1}");
     }
 
     /// Two records at different knots, in different categories, one of them missing: the bound is attained.

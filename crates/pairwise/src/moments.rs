@@ -86,6 +86,19 @@ pub fn sensitivity(weights: Weights, kappa: f64, n: usize) -> Result<Sensitivity
     Ok(Sensitivity::new(up_by(weights.apart(kappa) / n as f64, 2.0)))
 }
 
+/// How far one record more can move the sum over at most n records, divided as if there were n, if none is ever pushed out: by its
+/// own vector.
+///
+/// # Errors
+/// As [`sensitivity`].
+pub fn sensitivity_of_adding(weights: Weights, kappa: f64, n: usize) -> Result<Sensitivity, ProblemError> {
+    within_range("feature bound", kappa)?;
+    if n < 2 {
+        return Err(ProblemError::TooFewRecords(n));
+    }
+    Ok(Sensitivity::new(up_by(weights.largest(kappa) / n as f64, 2.0)))
+}
+
 /// How far the computed mean can be from the exact one: terms are rounded in each coordinate, sums over records are exact, and
 /// a handful of products follow.
 pub fn error_bound(weights: Weights, kappa: f64, columns: usize) -> f64 {

@@ -258,7 +258,7 @@ impl Problem {
     pub fn size(self, records: usize) -> usize {
         match self.neighbours {
             Neighbours::ReplaceOne => records,
-            Neighbours::AddRemoveOne { most } => most,
+            Neighbours::AddRemoveOne { most } | Neighbours::AddRemovePromised { most } => most,
         }
     }
 
@@ -320,7 +320,7 @@ impl Problem {
     ///
     /// Replacing a record moves it by D/n, where D = [`Constants::symmetric_difference`]. Under a cap a new record adds its own
     /// pairs or, where records are dropped, takes the place of another, whose label may be another one too: labels that are
-    /// public make no difference there.
+    /// public make no difference there. Where no table has more than were promised, a new record only adds its own.
     ///
     /// Taking the constant at the current iterate rather than over the domain is what makes early steps cheap: at
     /// w = 0 a logistic pair has half its largest steepness.
@@ -343,6 +343,9 @@ impl Problem {
         }
         let added =
             up_by(self.comparison().orders() * self.constants_within(norm).gradient_bound / n as f64, 2.0);
+        if let Neighbours::AddRemovePromised { .. } = self.neighbours {
+            return Ok(Sensitivity::new(added));
+        }
         Ok(Sensitivity::new(larger(added, replaced(self.with_labels(Labels::Private)))))
     }
 

@@ -23,9 +23,10 @@ pub(crate) fn ledger_create(py: Python<'_>, path: PathBuf, key_command: Option<&
     })
 }
 
-/// Enters a data set. Without a number of records, or persons, that number is secret: neighbours add or remove one.
+/// Enters a data set. Without a number of records, or persons, that number is secret: neighbours add or remove one. It is secret, too,
+/// where the number is promised to be the most.
 #[pyfunction]
-#[pyo3(signature = (path, key_command, dataset, epsilon, delta, records, persons, public_labels, form))]
+#[pyo3(signature = (path, key_command, dataset, epsilon, delta, records, persons, public_labels, promised, form))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 #[expect(clippy::too_many_arguments, reason = "a call from Python, by name")]
 pub(crate) fn ledger_add(
@@ -38,6 +39,7 @@ pub(crate) fn ledger_add(
     records: Option<u64>,
     persons: bool,
     public_labels: bool,
+    promised: bool,
     form: Option<&str>,
 ) -> PyResult<()> {
     py.enter_core(|| {
@@ -48,12 +50,17 @@ pub(crate) fn ledger_add(
         let grant = Budget::new(epsilon, delta)?;
         let adjacency = match (records, public_labels, unit) {
             (_, true, Unit::Person) => return Err(LearnError::PublicLabelsOfPersons.into()),
+            (_, false, Unit::Person) if promised => {
+                return Err(LearnError::NoProof("a promised number of persons").into());
+            }
+            (None, _, Unit::Record) if promised => return Err(LearnError::PromiseOfNothing.into()),
+            (Some(_), false, Unit::Record) if promised => Adjacency::AddRemovePromised,
             (Some(_), false, Unit::Person) => Adjacency::ReplaceOnePerson,
             (None, false, Unit::Person) => Adjacency::AddRemoveOnePerson,
             (Some(_), false, Unit::Record) => Adjacency::ReplaceOne,
-            (Some(_), true, Unit::Record) => Adjacency::ReplaceFeatures,
+            (Some(_), true, Unit::Record) if !promised => Adjacency::ReplaceFeatures,
             (None, false, Unit::Record) => Adjacency::AddRemoveOne,
-            (None, true, Unit::Record) => return Err(LearnError::PublicLabelsOfSecretSize.into()),
+            (_, true, Unit::Record) => return Err(LearnError::PublicLabelsOfSecretSize.into()),
         };
         let schema = form.map(SchemaDigest::of);
         open(&path, key_command)?.add(dataset, DataSet { grant, adjacency, records, schema })?;

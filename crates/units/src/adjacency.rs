@@ -75,6 +75,12 @@ pub enum Neighbours {
         /// The cap.
         most: usize,
     },
+    /// The same where the custodian promises that no table has more records than the cap: none is pushed out by another, and a
+    /// table that breaks the promise is refused.
+    AddRemovePromised {
+        /// The cap.
+        most: usize,
+    },
 }
 
 /// A neighbouring relation. A new one needs new proofs.
@@ -87,6 +93,8 @@ pub enum Adjacency {
     ReplaceFeatures,
     /// Tables of which one has a record more; how many there are is secret.
     AddRemoveOne,
+    /// The same among tables of at most as many records as was promised.
+    AddRemovePromised,
     /// Tables of the same public number of persons that differ in one person, who may have any number of records.
     ReplaceOnePerson,
     /// Tables of which one has a person more; how many there are is secret.
@@ -95,36 +103,43 @@ pub enum Adjacency {
 
 impl Adjacency {
     /// Every kind.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::ReplaceOne,
         Self::ReplaceFeatures,
         Self::AddRemoveOne,
+        Self::AddRemovePromised,
         Self::ReplaceOnePerson,
         Self::AddRemoveOnePerson,
     ];
 
-    /// The relation of such neighbours. A person's number of records is secret, so that no labels of persons are public.
+    /// The relation of such neighbours. A person's number of records is secret, so that no labels of persons are public. Nothing is
+    /// proved for a promised number of persons, and nothing is claimed: their relation is that without the promise.
     pub const fn of(neighbours: Neighbours, labels: Labels, unit: Unit) -> Self {
         match (neighbours, labels, unit) {
             (Neighbours::ReplaceOne, Labels::Private, Unit::Record) => Self::ReplaceOne,
             (Neighbours::ReplaceOne, Labels::Public, Unit::Record) => Self::ReplaceFeatures,
             (Neighbours::AddRemoveOne { .. }, _, Unit::Record) => Self::AddRemoveOne,
+            (Neighbours::AddRemovePromised { .. }, _, Unit::Record) => Self::AddRemovePromised,
             (Neighbours::ReplaceOne, _, Unit::Person) => Self::ReplaceOnePerson,
-            (Neighbours::AddRemoveOne { .. }, _, Unit::Person) => Self::AddRemoveOnePerson,
+            (Neighbours::AddRemoveOne { .. } | Neighbours::AddRemovePromised { .. }, _, Unit::Person) => {
+                Self::AddRemoveOnePerson
+            }
         }
     }
 
     /// Whom it protects.
     pub const fn unit(self) -> Unit {
         match self {
-            Self::ReplaceOne | Self::ReplaceFeatures | Self::AddRemoveOne => Unit::Record,
+            Self::ReplaceOne | Self::ReplaceFeatures | Self::AddRemoveOne | Self::AddRemovePromised => {
+                Unit::Record
+            }
             Self::ReplaceOnePerson | Self::AddRemoveOnePerson => Unit::Person,
         }
     }
 
     /// Whether the number of records, or of persons, is secret.
     pub const fn is_secret_size(self) -> bool {
-        matches!(self, Self::AddRemoveOne | Self::AddRemoveOnePerson)
+        matches!(self, Self::AddRemoveOne | Self::AddRemovePromised | Self::AddRemoveOnePerson)
     }
 
     /// The name in certificates and ledgers; never reused for another meaning.
@@ -133,6 +148,7 @@ impl Adjacency {
             Self::ReplaceOne => "replace-one",
             Self::ReplaceFeatures => "replace-features",
             Self::AddRemoveOne => "add-remove-one",
+            Self::AddRemovePromised => "add-remove-promised",
             Self::ReplaceOnePerson => "replace-one-person",
             Self::AddRemoveOnePerson => "add-remove-one-person",
         }
@@ -140,7 +156,9 @@ impl Adjacency {
 
     /// Whether a guarantee for these neighbours is one for those of `other` as well: all of those are among these.
     pub fn covers(self, other: Self) -> bool {
-        self == other || (self, other) == (Self::ReplaceOne, Self::ReplaceFeatures)
+        let wider =
+            [(Self::ReplaceOne, Self::ReplaceFeatures), (Self::AddRemoveOne, Self::AddRemovePromised)];
+        self == other || wider.contains(&(self, other))
     }
 
     /// What a guarantee for a table of so many records or persons (or at most so many, if their number is secret) is *for*, in
@@ -153,6 +171,11 @@ impl Adjacency {
             ),
             Self::AddRemoveOne => {
                 format!("adding or removing any one record; how many there are, at most {size}, stays secret")
+            }
+            Self::AddRemovePromised => {
+                format!(
+                    "adding or removing any one record, as long as there are no more than the promised {size}; how many there are stays secret"
+                )
             }
             Self::ReplaceOnePerson => format!(
                 "exchanging any one of {size} persons, with all of their records, for any other person with any number of records"
@@ -183,11 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn whole_records_cover_their_features_and_nothing_else_covers_another() {
+    fn whole_records_cover_their_features_and_all_tables_those_below_a_promise() {
+        let wider = [
+            (Adjacency::ReplaceOne, Adjacency::ReplaceFeatures),
+            (Adjacency::AddRemoveOne, Adjacency::AddRemovePromised),
+        ];
         for one in Adjacency::ALL {
             for other in Adjacency::ALL {
-                let covered =
-                    one == other || (one, other) == (Adjacency::ReplaceOne, Adjacency::ReplaceFeatures);
+                let covered = one == other || wider.contains(&(one, other));
                 assert_eq!(one.covers(other), covered, "{one} and {other}");
             }
         }

@@ -160,6 +160,10 @@ pub fn moved(problem: &Problem, norm: f64) -> f64 {
     }
     // Whoever is pushed out by a cap may have had another label.
     let any_label = constants(&Problem { labels: Labels::Private, ..*problem }, norm);
+    // None is, where no table has more records than were promised.
+    if let Neighbours::AddRemovePromised { .. } = problem.neighbours {
+        return orders(problem) * any_label.gradient;
+    }
     larger(any_label.both_orders, orders(problem) * any_label.gradient)
 }
 

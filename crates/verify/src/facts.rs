@@ -167,7 +167,10 @@ impl<'a> Facts<'a> {
         })?;
         require(!(algorithm == Algorithm::Moments && metric), || "moments are not of pairs".into())?;
         self.persons()?;
-        let Neighbours::AddRemoveOne { most } = problem.neighbours else { return Ok(()) };
+        let most = match problem.neighbours {
+            Neighbours::ReplaceOne => return Ok(()),
+            Neighbours::AddRemoveOne { most } | Neighbours::AddRemovePromised { most } => most,
+        };
         let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
         let jumps = problem.objective == (Objective::Metric { loss: MetricLoss::Hinge });
         require(most == self.certificate.records && whole_table && !jumps, || {
@@ -182,6 +185,8 @@ impl<'a> Facts<'a> {
         let Some(per_person) = problem.per_person else { return Ok(()) };
         require(self.certificate.format == FORMAT, || "this format knows no persons".into())?;
         require(problem.labels == Labels::Private, || "a person's number of labels is secret".into())?;
+        let promised = matches!(problem.neighbours, Neighbours::AddRemovePromised { .. });
+        require(!promised, || "no proof for a promised number of persons".into())?;
         let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
         let exact_sums = match problem.objective {
             Objective::Ranking { loss, .. } => !needs_tree(loss),

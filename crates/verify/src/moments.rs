@@ -2,7 +2,7 @@
 
 use crate::facts::{COMPOSITION, Facts};
 use crate::relations::{Relation, TOLERANCE, UNIT, covers, larger, require};
-use pairdp_certificate::{Released, Weights};
+use pairdp_certificate::{Neighbours, Released, Weights};
 use std::f64::consts::{PI, SQRT_2};
 
 pub(crate) fn relations(facts: &Facts) -> Vec<Relation> {
@@ -16,8 +16,8 @@ pub(crate) fn relations(facts: &Facts) -> Vec<Relation> {
         ("weights", "a in (0, ½], α in [0, 1]", require(proved, || format!("{weights:?}"))),
         (
             "sensitivity",
-            "Δ = κ·max over angles of ‖u − u'‖/n, u = (½yx, a·x, aκ·y, (α/κ)·xxᵀ)",
-            covers("Δ", sensitivity, apart(weights) * kappa / facts.n(), TOLERANCE),
+            "Δ = κ·max over angles of ‖u − u'‖/n, u = (½yx, a·x, aκ·y, (α/κ)·xxᵀ); under a promised cap ‖u‖/n",
+            covers("Δ", sensitivity, moved(facts, weights) / facts.n(), TOLERANCE),
         ),
         (
             "error",
@@ -42,6 +42,15 @@ pub(crate) fn coordinates(weights: Weights, features: usize) -> Option<usize> {
 /// The largest norm of a record's vector.
 pub(crate) fn largest(weights: Weights, kappa: f64) -> f64 {
     kappa * (0.25 + 2.0 * weights.mean.powi(2) + weights.second.powi(2)).sqrt()
+}
+
+/// n times how far one record can move the moments: by the distance of two vectors, or by its own where none is pushed out.
+fn moved(facts: &Facts, weights: Weights) -> f64 {
+    let kappa = facts.problem.feature_bound;
+    match facts.problem.neighbours {
+        Neighbours::AddRemovePromised { .. } => largest(weights, kappa),
+        Neighbours::ReplaceOne | Neighbours::AddRemoveOne { .. } => apart(weights) * kappa,
+    }
 }
 
 /// The vector of a record at an angle of the plane, of length 1.

@@ -5,7 +5,7 @@
 
 use crate::facts::Facts;
 use crate::relations::{TOLERANCE, UNIT, close, covers, larger, require};
-use pairdp_certificate::{Encoding, Noise, Released, Representation, Stage};
+use pairdp_certificate::{Encoding, Noise, Objective, PointLoss, Released, Representation, Stage};
 
 /// Knots of a column of numbers: 33 equally far apart, and six halvings towards −1, from both sides towards 0, and towards 1.
 const KNOTS: usize = 33 + 4 * 6;
@@ -17,7 +17,7 @@ const CATEGORY_WEIGHT: f64 = 0.5;
 const MOST_COLUMNS: usize = 600;
 const FUNCTIONS: usize = 5;
 
-pub(crate) const RELATION: &str = "weights of knots, if there are any: of every column, Δ = √(2·numbers + ½·categories + 1) (ℓ1 for Laplace noise), σ = (Δ + 2τ)/(m − rounding)";
+pub(crate) const RELATION: &str = "weights of knots, if there are any: of every column, Δ = √(2·numbers + ½·categories + 1) (ℓ1 for Laplace noise; the target of a regression is a column of numbers too), σ = (Δ + 2τ)/(m − rounding)";
 
 /// Columns of numbers, columns of categories, and places that are no knots: of categories, and of empty cells behind numbers.
 fn columns(encoding: &Encoding) -> (usize, usize, usize) {
@@ -44,6 +44,11 @@ pub(crate) fn check(facts: &Facts) -> Result<(), String> {
     };
     let Stage::Knots { numbers, categories, coordinates, counts_records, noise } = *stage;
     let (own_numbers, own_categories, entries) = columns(&predictor.encoding);
+    // A target whose place an intercept can say has knots as a column of numbers has.
+    let target = matches!(facts.problem.objective, Objective::Pointwise { loss: PointLoss::Residual { .. } })
+        && matches!(facts.certificate.released, Released::Moments { .. })
+        && predictor.constant != 0.0;
+    let own_numbers = own_numbers + usize::from(target);
     let secret = facts.certificate.is_secret_size();
     let expected =
         own_numbers.saturating_mul(KNOTS).saturating_add(entries).saturating_add(1 + usize::from(secret));

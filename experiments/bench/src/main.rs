@@ -13,6 +13,7 @@ mod noise;
 mod persons;
 mod race;
 mod report;
+mod representation;
 mod scaling;
 mod splits;
 mod utility;
@@ -41,6 +42,7 @@ const BENCHMARKS: &[Benchmark] = &[
         persons::run,
     ),
     ("race", "our side of the race against peers (--job NAME)", race::run),
+    ("representation", "learning from ranks, next to moments of as many columns", representation::run),
     ("scaling", "time and memory of training as tables grow", scaling::run),
     (
         "splits",

@@ -110,7 +110,7 @@ impl Cell<'_> {
         let Loaded { encoding, train, delta, .. } = self.loaded;
         let contenders = contenders(self.task);
         let mut found: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
-        let (mut own, mut logistic) = (Vec::new(), Vec::new());
+        let (mut own, mut logistic, mut majority) = (Vec::new(), Vec::new(), Vec::new());
         for k in 0..self.splits {
             let (chosen, rest) = self.loaded.split(k);
             for (e, epsilon) in epsilons.iter().enumerate() {
@@ -124,6 +124,7 @@ impl Cell<'_> {
             let settings = Settings { task: self.task, ..Settings::default() };
             let model = baseline::fit(Baseline::Gd, &settings, copy(&chosen), encoding.clone(), None)?;
             own.push(quality(&model.predictor, &chosen, &rest)?);
+            majority.push(share_of_majority(&chosen, &rest));
             let (chosen, rest) = standardised(&chosen, &rest);
             let weights = ceiling::logistic(&chosen);
             logistic.push(quality(&plain(self.task, chosen.columns, 1.0, weights)?, &chosen, &rest)?);
@@ -139,6 +140,9 @@ impl Cell<'_> {
             row(Some(epsilons[*e]), contenders[*c].name, values);
         }
         row(None, "baseline", &own);
+        if self.task == Task::Classification {
+            row(None, "majority", &majority);
+        }
         row(None, "logistic, standardised", &logistic);
         let columns = encoding.columns().len();
         for (e, epsilon) in epsilons.iter().enumerate() {
@@ -149,6 +153,13 @@ impl Cell<'_> {
         }
         Ok(())
     }
+}
+
+/// How often the class that most records of a table have is right for another.
+fn share_of_majority(chosen: &Table, rest: &Table) -> f64 {
+    let positive = |table: &Table| table.targets.iter().filter(|target| **target > 0.0).count() as f64;
+    let share = positive(rest) / rest.rows as f64;
+    if 2.0 * positive(chosen) > chosen.rows as f64 { share } else { 1.0 - share }
 }
 
 fn copy(table: &Table) -> Table {

@@ -116,6 +116,8 @@ def moved(problem: Problem, norm: float) -> float:
     # Whoever is pushed out by the cap may have had another label.
     known = constants(replace(problem, public_labels=False), norm)
     orders = 2.0 if problem.kind == "metric" or problem.symmetric else 1.0
+    if problem.promised:
+        return orders * known.gradient
     return max(known.both_orders, orders * known.gradient)
 
 

@@ -125,7 +125,7 @@ class Facts:
             require(not self.former, "this format knows no persons")
             return "replace-one-person" if self.problem.cap is None else "add-remove-one-person"
         if self.problem.cap is not None:
-            return "add-remove-one"
+            return "add-remove-promised" if self.problem.promised else "add-remove-one"
         return "replace-features" if self.problem.public_labels and not self.former else "replace-one"
 
     def _persons(self) -> None:
@@ -134,6 +134,7 @@ class Facts:
         if problem.per_person is None:
             return
         require(not problem.public_labels, "a person's number of labels is secret")
+        require(not problem.promised, "no proof for a promised number of persons")
         exact = problem.pointwise or (problem.kind == "ranking" and not MARGINS[problem.loss].tree)
         proved = not problem.weighs or (exact and self.algorithm in ("noisy-gd", "moments"))
         require(proved, f"no proof for {self.algorithm} with all records of a person")

@@ -70,7 +70,7 @@ def _variant(value: Any, known: dict[str, str]) -> tuple[str, dict[str, Any]]:
 
 
 _SETS = {"whole": "", "ball": "radius", "psd-ball": "radius", "psd-diagonal": "radius", "psd-nuclear": "radius"}
-_NEIGHBOURS = {"replace-one": "", "add-remove-one": "most"}
+_NEIGHBOURS = {"replace-one": "", "add-remove-one": "most", "add-remove-promised": "most"}
 _MARGINS = {name: margin.entries for name, margin in MARGINS.items()}
 _LOSSES = {
     "ranking": _MARGINS,
@@ -95,6 +95,8 @@ class Problem:
     public_labels: bool
     cap: int | None = None
     """The most records, where their number is secret."""
+    promised: bool = False
+    """Whether no table has more, so that no record is pushed out by another."""
     per_person: str | None = None
     """How the records of a person enter, where persons are protected."""
 
@@ -123,10 +125,12 @@ class Problem:
         require(all(1e-30 <= bound <= 1e30 for bound in limited) and ridge >= 0.0, "a bound is out of range")
         symmetric, public = form == "symmetric", labels == "public"
         neighbours, entries = _variant(raw.get("neighbours", "replace-one"), _NEIGHBOURS)
-        cap = int(number(entries["most"])) if neighbours == "add-remove-one" else None
+        cap = int(number(entries["most"])) if neighbours != "replace-one" else None
+        promised = neighbours == "add-remove-promised"
         per_person = raw.get("per_person")
         require(per_person in (None, "weights", "one"), f"{per_person} is not known here")
-        return Problem(kind, symmetric, loss, q, target, domain, radius, kappa, ridge, public, cap, per_person)
+        common = (kind, symmetric, loss, q, target, domain, radius, kappa, ridge, public)
+        return Problem(*common, cap, promised, per_person)
 
     @property
     def weighs(self) -> bool:

@@ -52,6 +52,9 @@ def check(facts: Facts) -> None:
     require(len(facts.stages) == 1, f"{len(facts.stages)} stages")
     stage, noise = facts.stages[0], facts.stages[0]["noise"]
     numbers, categories, places = counts(facts.predictor["encoding"]["columns"])
+    # A target whose place an intercept can say has knots as a column of numbers has.
+    residual = facts.problem.loss == "residual"
+    numbers += residual and facts.released["kind"] == "moments" and facts.predictor.get("constant", 0.0) != 0.0
     secret = facts.problem.cap is not None
     p = KNOTS * numbers + places + 1 + secret
     own = {"numbers": numbers, "categories": categories, "coordinates": p}

@@ -212,6 +212,9 @@ fn changes(one: &Settings) -> Vec<Settings> {
     } else if matches!(one.task, Task::Classification | Task::Regression) {
         also(&|settings| settings.intercept = Some(true));
     }
+    if one.max_records.is_some() {
+        also(&|settings| settings.promised = true);
+    }
     let algorithm = one.algorithm.unwrap_or(Algorithm::NoisyGd);
     // Of gradients every iterate is known already.
     if algorithm.perturbs_output() {

@@ -61,7 +61,7 @@ impl Attack {
             at: vec![0.0; shape.problem.parameters(columns)],
             toward: 0,
         };
-        let others = if attack.replaces() { size - 1 } else { below(source, size + 2) };
+        let others = if attack.replaces() { size - 1 } else { below(source, attack.sizes()) };
         attack.others = (0..others).map(|_| attack.record(source)).collect();
         attack.shares = (0..=size + 1).map(|_| share(source)).collect();
         attack.place = below(source, others + 1);
@@ -72,7 +72,15 @@ impl Attack {
 
     /// Whether the two tables have as many records.
     pub(super) fn replaces(&self) -> bool {
-        self.shape.problem.adjacency() != Adjacency::AddRemoveOne
+        matches!(self.shape.problem.adjacency(), Adjacency::ReplaceOne | Adjacency::ReplaceFeatures)
+    }
+
+    /// How many sizes the smaller table may have, where one has a record more: around the cap or, with it, within what is promised.
+    fn sizes(&self) -> usize {
+        match self.shape.problem.adjacency() {
+            Adjacency::AddRemovePromised => self.size,
+            _ => self.size + 2,
+        }
     }
 
     /// The records of the first table, or of the second.
@@ -165,7 +173,7 @@ impl Attack {
                     self.shape.problem.domain().project(&mut other.at);
                 }
                 6 if !other.replaces() => {
-                    let count = below(source, self.size + 2);
+                    let count = below(source, self.sizes());
                     other.others.resize(count, record);
                     other.place = other.place.min(count);
                 }

@@ -77,6 +77,9 @@ fn adjacency_parser() -> impl TypedValueParser<Value = Adjacency> {
                 "The features of records; labels, and how many there are, are public"
             }
             Adjacency::AddRemoveOne => "Whole records, and how many there are",
+            Adjacency::AddRemovePromised => {
+                "The same, with the promise that there are never more than --records says: less noise"
+            }
             Adjacency::ReplaceOnePerson => {
                 "Persons with all their records; how many persons there are is public"
             }
@@ -105,7 +108,8 @@ pub(crate) struct Create {
     /// δ that all runs together may cost; 0 allows pure releases only
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) delta: f64,
-    /// Records in the table, which is public under replace-one adjacency; `train` needs it
+    /// Records in the table, which is public under replace-one adjacency, or the most that are promised under
+    /// add-remove-promised; `train` needs it
     #[arg(long, value_name = "N")]
     pub(crate) records: Option<u64>,
     /// Persons in the table, if its schema says whose records they are: the grant is then for persons

@@ -72,6 +72,11 @@ pub(crate) struct Tuning {
     /// [default: weights where noise is added to sums over the whole table (noisy-gd, moments), otherwise one]
     #[arg(long, value_name = "HOW", value_parser = named::<PerPerson>(PerPerson::ALL.map(PerPerson::name)))]
     pub(crate) per_person: Option<PerPerson>,
+    /// There are never more records than --max-records says: no record is pushed out by another, which takes less noise. A table
+    /// that has more is refused, and that refusal is not covered by any guarantee. With a ledger the promise belongs to the data
+    /// set
+    #[arg(long, requires = "max_records")]
+    pub(crate) promised: bool,
     /// Metrics: labels are known to everyone, and the guarantee is for the features of a record only
     #[arg(long)]
     pub(crate) public_labels: bool,
@@ -183,6 +188,7 @@ impl Tuning {
             risk: self.risk,
             intercept: self.no_intercept.then_some(false),
             max_records: self.max_records.or(self.max_persons),
+            promised: self.promised,
             unit,
             per_person: self.per_person,
             representation: self.representation,

@@ -156,6 +156,11 @@ fn public_size(
             format!("a table needs at least 2 {many} to form a pair"),
             format!("pass the number of {many} with --{many}"),
         )),
+        None if adjacency == Adjacency::AddRemovePromised => Err(Failure::refused(
+            "how many records there are at most is what is promised, and was not given",
+            "pass the cap with --records",
+        )),
+        size if adjacency == Adjacency::AddRemovePromised => Ok(size),
         None if !adjacency.is_secret_size() => Err(Failure::refused(
             format!("the number of {many} is public under {adjacency} adjacency and was not given"),
             format!("pass --{many}, or --adjacency {secret} if it must stay secret"),

@@ -71,7 +71,9 @@ fn question(adjacency: Adjacency) -> &'static str {
         Adjacency::ReplaceFeatures => {
             "<strong>the features of your record</strong>, whose label counts as known, were yours or others in their place"
         }
-        Adjacency::AddRemoveOne => "<strong>your record</strong> was in the table or not",
+        Adjacency::AddRemoveOne | Adjacency::AddRemovePromised => {
+            "<strong>your record</strong> was in the table or not"
+        }
         Adjacency::ReplaceOnePerson => {
             "<strong>you</strong>, with all your records, were in the table or another person in your place"
         }

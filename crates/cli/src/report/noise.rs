@@ -60,7 +60,7 @@ fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Fail
             "Length of the noise in one release over the largest length that its exact answer can have, for {}{} {} of \
              {} features, δ = {} and the same plan of {} steps. Computed from public facts. What a table has to say \
              is less than the largest signal; averaging over steps quiets the noise.",
-            if certificate.adjacency().is_secret_size() { "at most " } else { "" },
+            if certificate.is_secret_size() { "at most " } else { "" },
             certificate.records,
             certificate.adjacency().unit().many(),
             certificate.features,

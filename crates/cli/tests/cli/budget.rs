@@ -150,6 +150,41 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     assert!(run.code == 1 && run.err.contains("how many records"), "{}", run.err);
 }
 
+/// Whoever may choose a promise would read the number of records off refusals. With a ledger it is the data set's.
+#[test]
+fn another_promise_is_refused_before_the_table_is_opened() {
+    let workplace = workplace(200);
+    let create = "budget create few --ledger c.ledger --epsilon 1 --delta 1e-6 --adjacency add-remove-promised \
+                  --schema cohort.schema.toml";
+    let refused = workplace.run(create);
+    assert!(refused.code == 1 && refused.err.contains("was not given"), "{}", refused.err);
+    assert_eq!(workplace.run(&format!("{create} --records 150")).code, 0);
+    let train = |table: &str, cap: &str| {
+        workplace.run(&format!(
+            "train {table} --schema cohort.schema.toml --epsilon 0.2 --delta 1e-8 --max-records {cap} --ledger c.ledger \
+             --dataset few --out other.json"
+        ))
+    };
+    // The table is not there: had it been opened, the message would say so.
+    let other = train("absent.csv", "199 --promised");
+    assert!(other.code == 1 && other.err.contains("at most 150 records are promised"), "{}", other.err);
+    let broken = workplace.run(
+        "train cohort.csv --epsilon 0.2 --delta 1e-8 --max-records 150 --promised --ledger c.ledger --dataset few --out m.json",
+    );
+    assert!(broken.code == 1 && broken.err.contains("which this refusal tells"), "{}", broken.err);
+    assert!(!workplace.files().iter().any(|file| file.contains("m.json")));
+    let history = workplace.run("budget history few --ledger c.ledger").out;
+    assert!(history.contains("cancelled") && !history.contains("committed"), "{history}");
+    // Without a ledger nobody else can promise: a kept one is certified by name.
+    let kept = workplace.run(
+        "train cohort.csv --epsilon 1 --delta 1e-6 --max-records 300 --promised --out kept.json --force",
+    );
+    assert_eq!(kept.code, 0, "{}", kept.err);
+    let verified = workplace.run("verify kept.json");
+    assert!(verified.code == 0 && verified.out.contains("no more than the promised 300"), "{}", verified.out);
+    assert_eq!(workplace.run("train cohort.csv --epsilon 1 --delta 1e-6 --promised").code, 1);
+}
+
 /// Whoever may write a schema may ask which line does not fit it. With a ledger the schema is the data set's.
 #[test]
 fn issue_18_04_a_run_with_another_schema_is_refused_before_the_table_is_opened() {

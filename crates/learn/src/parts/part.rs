@@ -156,7 +156,7 @@ impl Held {
         let part = description.index;
         let held = match self.with_strata() {
             Ok((mut table, strata)) => {
-                let Run { layout, representation, rows, .. } = Run::read(&wanted)?;
+                let Run { layout, representation, targets, rows, .. } = Run::read(&wanted)?;
                 // Shares of a metric's pairs all have the rows that the first one counted.
                 let counted = rows.get(part).or(rows.first());
                 if counted != Some(&(table.rows as u64)) {
@@ -168,6 +168,9 @@ impl Held {
                     }
                     let columns = representation::layout(&description.encoding);
                     Map::new(&columns, &released).apply_to(&mut table, layout.feature_bound);
+                }
+                if let Some(targets) = targets {
+                    targets.apply(&mut table.targets);
                 }
                 let all = layout.records(table, strata)?;
                 Self::Records { run: wanted, problem: layout.problem, all, workspace: Workspace::default() }

@@ -59,6 +59,7 @@ impl<S: Source> Curator<S> {
         let PublicFacts { problem, plan, records: n, .. } = mechanism.common().public;
         // Tables of secret size end at the cap.
         let secret_size = problem.neighbours() != Neighbours::ReplaceOne;
+        keeps_promise(problem, records.len())?;
         let records = if secret_size && !problem.weighs() && records.len() > n {
             records.select(&(0..u32::try_from(n).unwrap_or(u32::MAX)).collect::<Vec<_>>())
         } else {
@@ -249,6 +250,14 @@ pub(crate) fn can_ask_parts(mechanism: &Mechanism) -> Result<(), LearnError> {
         return Err(LearnError::OnePlace("this loss over pairs"));
     }
     Ok(())
+}
+
+/// Refuses a table of more records than were promised: its noise is for those that push none out.
+pub(crate) fn keeps_promise(problem: Problem, found: usize) -> Result<(), LearnError> {
+    match problem.neighbours() {
+        Neighbours::AddRemovePromised { most } if found > most => Err(LearnError::BrokenPromise(most)),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a table that the mechanism is not for.

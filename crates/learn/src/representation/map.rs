@@ -28,6 +28,7 @@ fn columns(layout: &Layout, functions: usize) -> usize {
         Block::Number { .. } => functions,
         Block::NumberOrMissing { .. } => functions + 1,
         Block::Category { width, .. } => *width,
+        Block::Target => 0,
     };
     layout.blocks().iter().map(width).sum()
 }
@@ -76,7 +77,9 @@ impl Map {
         // The share of empty cells that have a place; a column is read from the records that have a number, one at least.
         let absent = |own: &[f64]| own.get(KNOTS).map(|weight| share(*weight, 1.0));
         let present = |own: &[f64]| larger(n * (1.0 - absent(own).unwrap_or(0.0)), 1.0);
-        let of_numbers = layout.blocks().iter().zip(&weights).filter(|(block, _)| !block.is_category());
+        // Targets are read apart: a row's map does not depend on whether they have knots.
+        let is_number = |block: &Block| !block.is_category() && *block != Block::Target;
+        let of_numbers = layout.blocks().iter().zip(&weights).filter(|(block, _)| is_number(block));
         let of_numbers: Vec<(&[f64], f64)> = of_numbers.map(|(_, own)| (*own, present(own))).collect();
         let width = functions(layout);
         let mut curves = read(&of_numbers, noise)
@@ -100,6 +103,7 @@ impl Map {
                     energy += shares.iter().copied().map(of_share).sum::<f64>();
                     columns.push(Column::Category { at, shares });
                 }
+                Block::Target => {}
             }
         }
         // If nothing seems to vary, rows are as long as they are.

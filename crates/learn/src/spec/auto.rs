@@ -74,9 +74,10 @@ impl Settings {
     }
 
     /// Columns become ranks, by a first release, as honest ranges are wide: unless another representation was asked for, or for δ = 0,
-    /// where ratios add up, the first release is not worth its part. Then moments where noise decides and for regression, and a
-    /// descent on a loss of records, on which no record pulls harder than at the start, where there is signal. The edges were
-    /// found on subsamples of public sets: `docs/planner.md`.
+    /// where ratios add up, the first release is not worth its part. Then moments for regression and for rankers where noise decides,
+    /// otherwise a descent on a loss of records, on which no record pulls harder than at the start. Classes are always found by a
+    /// descent: it starts at the released share of the classes and moves away as far as there is signal, whereas the threshold
+    /// that moments give is as noisy as they are. The edges were found on subsamples of public sets: `docs/planner.md`.
     fn resolved_by_ranks(
         &self,
         records: usize,
@@ -92,6 +93,11 @@ impl Settings {
             (Algorithm::Moments, "least squares needs moments only".to_owned())
         } else if budget.delta == Delta::PURE {
             (Algorithm::Moments, "for δ = 0 the noise of many steps adds up".to_owned())
+        } else if self.task == Task::Classification {
+            (
+                Algorithm::NoisyGd,
+                "a descent leaves the larger class only as far as there is signal".to_owned(),
+            )
         } else {
             let below = clarity < CLEAR_ENOUGH;
             let serves = if below { "below" } else { "from" };

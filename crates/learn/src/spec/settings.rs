@@ -118,6 +118,9 @@ pub struct Settings {
     /// The most records, or persons, if their number is secret: the guarantee is then for adding or removing one, not for replacing
     /// it.
     pub max_records: Option<usize>,
+    /// Whether the custodian promises that there are no more: no record is then pushed out by another, which takes less noise, and a
+    /// table that has more is refused.
+    pub promised: bool,
     /// Whom the guarantee protects: a record, or a person with all records.
     pub unit: Unit,
     /// How the records of a person enter; by the algorithm unless said.
@@ -155,6 +158,7 @@ impl Default for Settings {
             representation_share: None,
             momentum: None,
             max_records: None,
+            promised: false,
             unit: Unit::Record,
             per_person: None,
             calibration: Calibration::Certified,
@@ -226,9 +230,11 @@ impl Settings {
         };
         let (bound, constant) = (self.row_bound(features), self.constant(features));
         let bound = if self.constant_in_records() { up_by(bound.hypot(constant), 4.0) } else { bound };
-        let neighbours = match self.max_records {
-            Some(most) => Neighbours::AddRemoveOne { most },
-            None => Neighbours::ReplaceOne,
+        let neighbours = match (self.max_records, self.promised) {
+            (Some(most), true) => Neighbours::AddRemovePromised { most },
+            (Some(most), false) => Neighbours::AddRemoveOne { most },
+            (None, true) => return Err(LearnError::PromiseOfNothing),
+            (None, false) => Neighbours::ReplaceOne,
         };
         let problem = Problem::new(objective, domain, bound)?.with_ridge(self.ridge)?;
         let problem = problem.with_labels(labels).with_neighbours(neighbours);
@@ -240,6 +246,9 @@ impl Settings {
     fn per_person(&self, problem: Problem) -> Result<Option<PerPerson>, LearnError> {
         if self.unit == Unit::Record {
             return if self.per_person.is_none() { Ok(None) } else { Err(LearnError::NoPersons) };
+        }
+        if self.promised {
+            return Err(LearnError::NoProof("a promised number of persons"));
         }
         let whole_table = matches!(self.algorithm, None | Some(Algorithm::NoisyGd | Algorithm::Moments));
         let all = whole_table && kernel::can_weigh(problem);

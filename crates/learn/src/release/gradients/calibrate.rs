@@ -77,7 +77,7 @@ fn gradient_error(problem: Problem, norm: f64, records: usize, features: usize) 
     let secret_size = match problem.neighbours() {
         Neighbours::ReplaceOne => 0.0,
         // The share of the cap's pairs that there are is rounded, and multiplying by it is.
-        Neighbours::AddRemoveOne { .. } => {
+        Neighbours::AddRemoveOne { .. } | Neighbours::AddRemovePromised { .. } => {
             4.0 * f64::EPSILON * largest + kernel::position_error(problem, norm, features)
         }
     };

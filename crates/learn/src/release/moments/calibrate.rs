@@ -4,7 +4,7 @@ use crate::release::{Common, NoiseKind, PublicFacts};
 use crate::{LearnError, Task};
 use pairdp_noise::lattice::{self, Lattice};
 use pairdp_pairwise::moments::{self, Target, Weights};
-use pairdp_pairwise::{Objective, PointLoss};
+use pairdp_pairwise::{Neighbours, Objective, PointLoss};
 use pairdp_units::directed::up_by;
 
 /// First and second moments of features and label, released once.
@@ -39,7 +39,13 @@ impl Moments {
         let p = weights.coordinates(features);
         let (common, for_data) = Common::new(public, law.samples(p))?;
         let ratio = public.ratio(for_data, 1.0)?;
-        let sensitivity = moments::sensitivity(weights, kappa, records)?.get();
+        let sensitivity = match problem.neighbours() {
+            Neighbours::AddRemovePromised { .. } => moments::sensitivity_of_adding(weights, kappa, records)?,
+            Neighbours::ReplaceOne | Neighbours::AddRemoveOne { .. } => {
+                moments::sensitivity(weights, kappa, records)?
+            }
+        };
+        let sensitivity = sensitivity.get();
         let error = moments::error_bound(weights, kappa, features);
         let distance = up_by(sensitivity + 2.0 * error, 2.0);
         let reach = weights.largest(kappa) * ratio / (law.reach(p) * distance);

@@ -1,0 +1,101 @@
+//! Where the numbers to be predicted lie: their range is as wide as honest ranges are, and noise is scaled to it.
+//!
+//! The first release has the knots of the target as well. What is learned from is then how far a target is from the middle of what
+//! was read, in units of the half that nearly all of them fill; the model's weights turn that back, so that nothing else changes.
+
+use super::Representation;
+use super::reading::read;
+use super::shapes::{GRID, grid};
+use pairdp_pairwise::knots::{KNOTS, Layout};
+use pairdp_units::directed::{larger, smaller};
+use serde::{Deserialize, Serialize};
+
+/// Between the places below and above which this share lies, as read: further out readings say little.
+const TAIL: f64 = 0.05;
+/// How much longer than that the stretch of targets is that are not cut off: for a bell, all but a fiftieth.
+const BEYOND: f64 = 1.4;
+/// Targets do not seem to fill less than this part of their range: knots are too far apart to say.
+const NARROWEST: f64 = 1.0 / 128.0;
+
+/// A public map of single targets.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TargetMap {
+    middle: f64,
+    half: f64,
+}
+
+impl TargetMap {
+    /// The map that follows from what was released, if the target has knots in such a layout.
+    pub(crate) fn new(layout: &Layout, released: &Representation) -> Option<Self> {
+        let weights = &released.weights[layout.target()?..][..KNOTS];
+        let reading = read(&[(weights, released.counted)], released.noise).pop()?;
+        let place =
+            |share: f64| grid(reading.cumulative.partition_point(|below| *below < share).min(GRID - 1));
+        let (low, high) = (place(TAIL), place(1.0 - TAIL));
+        let half = smaller(larger(BEYOND * (high - low) / 2.0, NARROWEST), 1.0);
+        Some(Self { middle: f64::midpoint(low, high), half })
+    }
+
+    /// Targets as they are learned from, within ±1.
+    pub(crate) fn apply(self, targets: &mut [f64]) {
+        targets.iter_mut().for_each(|target| {
+            let place = (*target - self.middle) / self.half;
+            *target = smaller(larger(place, -1.0), 1.0);
+        });
+    }
+
+    /// Weights, with the intercept as the last, that predict targets as they were.
+    pub(crate) fn undo(self, parameters: &mut [f64]) {
+        parameters.iter_mut().for_each(|weight| *weight *= self.half);
+        if let Some(intercept) = parameters.last_mut() {
+            *intercept += self.middle;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::READING;
+    use super::*;
+    use pairdp_pairwise::Strata;
+    use pairdp_pairwise::kernel::Par;
+    use pairdp_pairwise::knots::{Block, KnotSums};
+
+    fn of(targets: &[f64], noise: f64) -> TargetMap {
+        let layout = Layout::new(vec![Block::Target]);
+        let sums = KnotSums::new(&layout, &[], 0, targets, &Strata::plain(targets.len()), Par::Sequential);
+        let (weights, counted) = (sums.query(&layout, false).unwrap(), targets.len() as f64);
+        let released = Representation { reading: READING.into(), counted, noise, weights };
+        TargetMap::new(&layout, &released).unwrap()
+    }
+
+    /// A tenth, a hundredth of the range, wherever it lies; and whatever is read, targets stay within ±1 and come back.
+    #[test]
+    fn a_sliver_of_the_range_is_found_and_turned_back() {
+        for (middle, half) in [(0.3, 0.1), (-0.9, 0.05), (0.0, 0.02), (0.1, 0.9)] {
+            let targets: Vec<f64> =
+                (0..2000).map(|i| middle + half * (f64::from(i) / 1000.0 - 1.0)).collect();
+            let map = of(&targets, 5.0);
+            assert!((map.middle - middle).abs() < 0.5 * half + 0.02, "{map:?}");
+            assert!(map.half < 2.0 * half + 0.05 && map.half > 0.7 * half, "{map:?} for {half}");
+            let mut mapped = targets.clone();
+            map.apply(&mut mapped);
+            assert!(mapped.iter().all(|target| target.abs() <= 1.0));
+            // A model that says a half of the mapped target for sure says the same of the target itself.
+            let mut parameters = [0.0, 0.5];
+            map.undo(&mut parameters);
+            assert!((parameters[1] - (map.middle + 0.5 * map.half)).abs() < 1e-15);
+        }
+        for absurd in [f64::MAX, -1e9, 0.0] {
+            let layout = Layout::new(vec![Block::Target]);
+            let released = Representation {
+                reading: READING.into(),
+                counted: 9.0,
+                noise: 3.0,
+                weights: vec![absurd; KNOTS + 1],
+            };
+            let map = TargetMap::new(&layout, &released).unwrap();
+            assert!((NARROWEST..=1.0).contains(&map.half) && map.middle.abs() <= 1.0, "{map:?}");
+        }
+    }
+}
