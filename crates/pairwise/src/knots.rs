@@ -383,7 +383,7 @@ mod tests {
         let layout = Layout::new(vec![Block::Number { at: 0 }, Block::Target]);
         assert_eq!((layout.counts(), layout.target()), ((2, 0), Some(KNOTS)));
         let sums = |row: f64, target: f64| {
-            let sums = KnotSums::new(&layout, &[row], 1, &[target], 9, Par::Sequential);
+            let sums = KnotSums::new(&layout, &[row], 1, &[target], &Strata::plain(1), Par::Sequential);
             sums.query(&layout, false).unwrap()
         };
         let places = [-1.0, -0.99, -0.3, 0.0, 0.001, 0.5, 1.0, 7.0, f64::NAN];
