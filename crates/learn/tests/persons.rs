@@ -164,7 +164,9 @@ fn one_record_each_is_a_table_of_records() {
             run.rehearse(source, checkpointer).unwrap()
         };
         let mut rest = Replay::from_seed(99);
-        (0..PERSONS).for_each(|_| drop(rest.next_word()));
+        (0..PERSONS).for_each(|_| {
+            rest.next_word();
+        });
         let copy = Table::new(drawn.features.clone(), 2, drawn.targets.clone());
         assert_eq!(run(one, table(3), Replay::from_seed(99)), run(records, copy, rest), "{algorithm}");
     }
