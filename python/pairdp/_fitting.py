@@ -78,7 +78,7 @@ class Fitting(Persistence):
         rows = rows_of(table, least=0 if secret else 2, secret=secret)
         labels = labels_of(y, len(rows), secret=secret)
         self._check_columns(table, rows, reset=True)
-        targets = np.ascontiguousarray(self._targets(labels), dtype=np.float64)
+        targets = np.ascontiguousarray(self._targets(labels, secret=secret), dtype=np.float64)
         owners = numbers_of(groups, len(rows)) if persons else None
         self._accept(train(rows, targets, *self._described(rows), settings, owners))
         return self
@@ -131,8 +131,8 @@ class Fitting(Persistence):
         """Return the public range of every column."""
         raise NotImplementedError
 
-    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        """Return labels as the core takes them."""
+    def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
+        """Return labels as the core takes them; `secret` names no row in a refusal."""
         raise NotImplementedError
 
     def _label(self) -> dict[str, Any]:

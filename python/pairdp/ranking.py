@@ -77,7 +77,7 @@ class Ranking(Linear, Estimator):
             raise ValueError("AUC needs a record of each class")
         return area
 
-    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+    def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
         text = y.dtype.kind in "UST" or any(isinstance(label, str) for label in (y if y.dtype.kind == "O" else ()))
         if text and not isinstance(self.positive_label_, str):
             raise ValueError(
