@@ -7,6 +7,7 @@ together are not, so what may or may not be the same is refused.
 from __future__ import annotations
 
 import re
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,15 @@ def check_unit(unit: str | None, groups: Any, *, max_records: Any, max_persons: 
     if not persons and max_persons is not None:
         raise ValueError("max_persons needs groups: whose each record is")
     return persons
+
+
+def cap_of(max_persons: Any) -> dict[str, Any]:
+    """Return a cap on persons as the core is told of it, to which it is one on whatever is protected."""
+    if max_persons is None:
+        return {}
+    if isinstance(max_persons, bool) or not isinstance(max_persons, Integral) or max_persons < 0:
+        raise ValueError(f"max_persons must be a whole number of at least 0, not {max_persons!r}")
+    return {"max_records": int(max_persons)}
 
 
 def numbers_of(groups: Any, n_rows: int, *, integer: bool = False) -> list[int]:

@@ -109,7 +109,8 @@ class PrivateRanker(Ranking, PrivateLinear):
     """A linear ranker that maximises AUC over all pairs, under differential privacy.
 
     Anyone who sees the fitted model learns almost nothing about any one record: exchanging a record for any other
-    changes the probability of every outcome by a factor of at most ``exp(epsilon)``, up to ``delta``.
+    changes the probability of every outcome by a factor of at most ``exp(epsilon)``, up to ``delta``. So does exchanging a
+    person with all records for any other, where ``fit`` is told whose each record is.
 
     Parameters
     ----------

@@ -94,6 +94,30 @@ def test_caps_are_on_what_is_protected():
         fresh(unit="household").fit(X, y, groups=groups)
 
 
+@pytest.mark.parametrize("cap", [10.5, True, -1, "many"])
+def test_a_cap_that_is_no_number_is_called_by_its_name(cap):
+    for work in (
+        lambda: fresh(max_persons=cap).fit(X, y, groups=groups),
+        lambda: pairdp.plan(60, 2, epsilon=1.0, delta=1e-6, unit="person", max_persons=cap),
+    ):
+        with pytest.raises(ValueError, match="max_persons must be a whole number"):
+            work()
+
+
+def test_plans_are_for_persons_too():
+    def planned(**settings):
+        return pairdp.plan(60, 2, epsilon=1.0, delta=1e-6, **settings)["problem"]
+
+    assert planned(unit="person")["per_person"] == "weights"
+    assert planned(unit="person", per_person="one")["per_person"] == "one"
+    assert planned(unit="person", max_persons=80)["neighbours"] == {"add-remove-one": {"most": 80}}
+    assert "per_person" not in planned()
+    with pytest.raises(ValueError, match='max_persons needs unit="person"'):
+        planned(max_persons=80)
+    with pytest.raises(ValueError, match="use max_persons"):
+        planned(unit="person", max_records=80)
+
+
 def test_how_records_enter_needs_to_know_whose_they_are():
     with pytest.raises(ValueError, match="whose records"):
         fresh(per_person="one").fit(X, y)
@@ -453,6 +477,12 @@ def test_baselines_weigh_persons_alike(name):
     np.testing.assert_allclose(fits[0].coef_, fits[1].coef_, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("rows", [0, 1])
+def test_baselines_of_too_few_records_say_so(rows):
+    with pytest.raises(ValueError, match="a minimum of 2 is required"):
+        baseline.Ranker().fit(X[:rows], y[:rows], groups=groups[:rows])
+
+
 def test_folds_of_persons_with_metadata_routing():
     rows, labels, owners = cohort(persons=300, records=600)
     ranker = PrivateRanker(epsilon=2.0, delta=1e-6, bounds=(-1, 1), unit="person")
@@ -584,6 +614,18 @@ def test_a_grant_for_persons_pays_for_persons_alone(ledger):
     assert ledger.fit(fresh(epsilon=0.1), "stays", X, y).verify()
     with pytest.raises(ValueError, match="unit must be one of record, person"):
         ledger.add("others", epsilon=1.0, delta=1e-6, records=2, unit="household")
+
+
+def test_a_schema_with_persons_needs_a_grant_for_persons(ledger):
+    with pytest.raises(ValueError, match='use unit="person"'):
+        ledger.add("frames", epsilon=1.0, delta=1e-6, records=PERSONS, schema=STAYS)
+    ledger.add("frames", epsilon=1.0, delta=1e-6, records=PERSONS, unit="person", schema=STAYS)
+    ranker = PrivateRanker(epsilon=0.5, delta=1e-6, schema=STAYS)
+    with pytest.raises(ValueError, match="an entry is empty"):
+        ledger.fit(ranker, "frames", frame().assign(patient=None), y)
+    assert ledger.show()["frames"]["spent"] == 0
+    assert ledger.fit(ranker, "frames", frame(), y).verify()
+    assert ledger.show()["frames"]["spent"] == 0.5
 
 
 def test_another_number_of_persons_costs_nothing_and_tells_no_number_of_records(ledger):
