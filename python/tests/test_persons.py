@@ -166,6 +166,12 @@ def test_every_algorithm_protects_persons(algorithm):
     one = fresh(algorithm=algorithm, per_person="one").fit(X, y, groups=groups)
     assert one.certificate_["problem"]["per_person"] == "one"
     assert one.verify() and verification.verify(one.model_).holds
+    for document in map(json.loads, (fitted.model_, one.model_)):
+        assert not holds(changed(document, ("problem", "per_person"), None))
+        assert not holds(changed(document, ("claim", "adjacency"), "replace-one"))
+        # One person more may leave the phases as they are; then the claim is as true of 61.
+        for persons in (PERSONS - 1, 2 * PERSONS):
+            assert not holds(changed(document, ("records",), persons))
 
 
 def test_all_algorithms_were_tried():
