@@ -14,7 +14,7 @@ from . import _core
 from ._cells import check_rows, labels_of, readable, rows_of
 from ._parameters import settings_of, settings_text
 from ._persistence import Persistence, default_names
-from ._persons import check_unit, numbers_of
+from ._persons import cap_of, check_unit, numbers_of
 from ._prediction import Rows
 from .schema import Schema
 
@@ -55,18 +55,20 @@ class Fitting(Persistence):
             if groups is not None:
                 raise ValueError("groups and the schema's [person] say the same thing twice: leave groups out")
             groups, integer = schema.persons(X), schema.person["kind"] == "integer"
-        # How many records there are is secret where a cap is given, and where persons are protected.
         persons = check_unit(
             getattr(self, "unit", None),
             groups,
             max_records=getattr(self, "max_records", None),
             max_persons=getattr(self, "max_persons", None),
         )
+        # How many records there are is secret where a cap is given, and where persons are protected. A baseline protects nobody, and
+        # still names no row of theirs.
         secret = self._secret_size() or persons
+        least = 0 if secret and self._certified else 2
         settings = settings_text(self._task, settings_of(self) | self._person_settings(persons))
         if schema is not None:
             columns = schema.rows(X, secret=secret)
-            check_rows(len(columns[0]), least=0 if secret else 2)
+            check_rows(len(columns[0]), least=least)
             targets = schema.targets(y, len(columns[0]), secret=secret)
             self._restore(**self._parameters_from(schema.label))
             self._note_columns(schema.names)
@@ -75,10 +77,10 @@ class Fitting(Persistence):
             return self
         table = readable(X)
         # Where the number of records is secret, no number of them is an error.
-        rows = rows_of(table, least=0 if secret else 2, secret=secret)
+        rows = rows_of(table, least=least, secret=secret)
         labels = labels_of(y, len(rows), secret=secret)
         self._check_columns(table, rows, reset=True)
-        targets = np.ascontiguousarray(self._targets(labels), dtype=np.float64)
+        targets = np.ascontiguousarray(self._targets(labels, secret=secret), dtype=np.float64)
         owners = numbers_of(groups, len(rows)) if persons else None
         self._accept(train(rows, targets, *self._described(rows), settings, owners))
         return self
@@ -109,14 +111,11 @@ class Fitting(Persistence):
 
     def _secret_size(self) -> bool:
         """Whether the number of records, or persons, is."""
-        return getattr(self, "max_records", None) is not None
+        return any(getattr(self, name, None) is not None for name in ("max_records", "max_persons"))
 
     def _person_settings(self, persons: bool) -> dict[str, Any]:
         """Return what the core is told of persons."""
-        if not persons:
-            return {"unit": "record"}
-        cap = getattr(self, "max_persons", None)
-        return {"unit": "person"} | ({} if cap is None else {"max_records": cap})
+        return {"unit": "person"} | cap_of(getattr(self, "max_persons", None)) if persons else {"unit": "record"}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -131,8 +130,8 @@ class Fitting(Persistence):
         """Return the public range of every column."""
         raise NotImplementedError
 
-    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        """Return labels as the core takes them."""
+    def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
+        """Return labels as the core takes them; `secret` names no row in a refusal."""
         raise NotImplementedError
 
     def _label(self) -> dict[str, Any]:

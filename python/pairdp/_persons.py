@@ -6,6 +6,8 @@ together are not, so what may or may not be the same is refused.
 
 from __future__ import annotations
 
+import re
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from ._cells import NOTHING, attempt
 
 UNITS = ("record", "person")
+WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
 def check_unit(unit: str | None, groups: Any, *, max_records: Any, max_persons: Any) -> bool:
@@ -26,13 +29,24 @@ def check_unit(unit: str | None, groups: Any, *, max_records: Any, max_persons: 
             "set_fit_request(groups=True)"
         )
     if unit == "record" and groups is not None:
-        raise ValueError('unit="record" protects single records, and groups say that persons have several: leave one out')
+        raise ValueError(
+            'unit="record" protects single records, and groups say that persons have several: leave one out'
+        )
     persons = groups is not None
     if persons and max_records is not None:
         raise ValueError("max_records is about records, and groups are given: use max_persons")
     if not persons and max_persons is not None:
         raise ValueError("max_persons needs groups: whose each record is")
     return persons
+
+
+def cap_of(max_persons: Any) -> dict[str, Any]:
+    """Return a cap on persons as the core is told of it, to which it is one on whatever is protected."""
+    if max_persons is None:
+        return {}
+    if isinstance(max_persons, bool) or not isinstance(max_persons, Integral) or max_persons < 0:
+        raise ValueError(f"max_persons must be a whole number of at least 0, not {max_persons!r}")
+    return {"max_records": int(max_persons)}
 
 
 def numbers_of(groups: Any, n_rows: int, *, integer: bool = False) -> list[int]:
@@ -46,7 +60,8 @@ def numbers_of(groups: Any, n_rows: int, *, integer: bool = False) -> list[int]:
     integer : bool
         Whether ids are compared as whole numbers: ``7`` and ``"007"`` are one person then.
     """
-    ids = attempt(lambda: np.asarray(groups))
+    # As objects where nothing says what they are: in a list with text in it NumPy makes text of a missing value.
+    ids = attempt(lambda: np.asarray(groups, dtype=None if hasattr(groups, "dtype") else object))
     if ids is None or ids.ndim != 1 or len(ids) != n_rows:
         raise ValueError("groups must have one entry for each row of X")
     if ids.dtype.kind not in "iuOUST":
@@ -66,7 +81,9 @@ def person_weights(groups: Any, n_rows: int) -> NDArray[np.float64]:
     return 1.0 / np.bincount(numbers)[numbers] if len(numbers) else np.zeros(0)
 
 
-def weighted_auc(scores: NDArray[np.float64], positive: NDArray[np.bool_], weights: NDArray[np.float64]) -> float | None:
+def weighted_auc(
+    scores: NDArray[np.float64], positive: NDArray[np.bool_], weights: NDArray[np.float64]
+) -> float | None:
     """Return the AUC of two independent draws of a person and one of their records; ties count half."""
     _, places = np.unique(scores + 0.0, return_inverse=True)
     up, down = (np.bincount(places, weights * chosen) for chosen in (positive, ~positive))
@@ -84,19 +101,19 @@ def _as_numbers(ids: NDArray[Any]) -> list[int]:
 def _text(entry: Any, *, integer: bool) -> str:
     if isinstance(entry, bytes):
         entry = entry.decode("utf-8", "surrogateescape")
-    missing = type(entry).__name__ in NOTHING or entry != entry
     if isinstance(entry, str):
         text = entry.strip()
-        if text and integer:
-            whole = attempt(lambda: int(text))
-            if whole is None:
-                raise ValueError("groups: an entry is not a whole number")
-            return str(whole)
-        missing = not text
-    elif not missing and isinstance(entry, int | np.integer) and not isinstance(entry, bool):
+    elif isinstance(entry, int | np.integer) and not isinstance(entry, bool):
         return str(int(entry))
-    elif not missing:
+    elif type(entry).__name__ in NOTHING or (isinstance(entry, float | np.floating) and entry != entry):
+        text = ""
+    else:
         raise ValueError("groups must be whole numbers or text")
-    if missing:
+    if not text:
         raise ValueError("groups: an entry is empty, and every record is somebody's")
-    return text
+    if not integer:
+        return text
+    # What Python reads as a whole number is more: 1_000, and the digits of other scripts.
+    if not WHOLE.fullmatch(text):
+        raise ValueError("groups: an entry is not a whole number")
+    return str(int(text))

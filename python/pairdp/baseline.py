@@ -57,12 +57,12 @@ class Metric(metric.Metric, BaselineEstimator):
     {parameters}
     """
 
-    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+    def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
         if self.classes is None:
             self.classes_ = check_classes(np.unique(y).tolist())
         else:
             self._restore()
-        return super()._targets(y)
+        return super()._targets(y, secret=secret)
 
 
 @estimator
@@ -74,10 +74,10 @@ class Classifier(classification.Classification, BaselineEstimator):
     {parameters}
     """
 
-    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+    def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
         if self.classes is not None:
             self._restore()
-            return super()._targets(y)
+            return super()._targets(y, secret=secret)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         if len(self.classes_) != 2:
@@ -85,7 +85,7 @@ class Classifier(classification.Classification, BaselineEstimator):
                 f"Only binary classification is supported: y has {len(self.classes_)} class(es), not 2; the "
                 "type of the target must be binary"
             )
-        return super()._targets(y)
+        return super()._targets(y, secret=secret)
 
 
 @estimator
@@ -97,11 +97,11 @@ class Regressor(regression.Regression, BaselineEstimator):
     {parameters}
     """
 
-    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+    def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
         if self.target_bounds is not None:
             self._restore()
         else:
-            numbers = targets_of(y)
+            numbers = targets_of(y, secret=secret)
             low, high = float(numbers.min()), float(numbers.max())
             self.target_range_ = (low, high) if low < high else (low, low + max(1.0, abs(low)))
-        return super()._targets(y)
+        return super()._targets(y, secret=secret)

@@ -81,8 +81,8 @@ class Classification(ClassifierMixin, Linear):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        return np.where(class_numbers(y, self.classes_, secret=self._secret_size()) == 1, 1.0, -1.0)
+    def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
+        return np.where(class_numbers(y, self.classes_, secret=secret) == 1, 1.0, -1.0)
 
     def _label(self) -> dict[str, Any]:
         negative, positive = map(label_text, self.classes_)

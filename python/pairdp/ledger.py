@@ -127,6 +127,10 @@ class Ledger:
         """
         if unit not in UNITS:
             raise ValueError(f"unit must be one of {', '.join(UNITS)}, not {unit!r}")
+        if unit == "record" and schema is not None and _names_persons(schema):
+            raise ValueError(
+                'the schema says whose records they are, and unit="record" protects records only: use unit="person"'
+            )
         form = None if schema is None else _form(schema)
         persons = unit == "person"
         _core.ledger_add(*self._file, dataset, epsilon, delta, records, persons, public_labels, promised, form)
@@ -206,6 +210,10 @@ def _form(schema: Described) -> str:
     if isinstance(schema, dict) and "features" in schema:
         return json.dumps(schema, sort_keys=True)
     return Schema(schema).form
+
+
+def _names_persons(schema: Described) -> bool:
+    return not (isinstance(schema, dict) and "features" in schema) and Schema(schema).person is not None
 
 
 def _width(X: Any) -> int:

@@ -69,8 +69,8 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         self.matrix_ = self.coef_.reshape(side, side)
         del self.coef_, self.intercept_
 
-    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        return class_numbers(y, self.classes_, secret=self._secret_size()).astype(np.float64)
+    def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
+        return class_numbers(y, self.classes_, secret=secret).astype(np.float64)
 
     def _label(self) -> dict[str, Any]:
         return {"classes": [label_text(label) for label in self.classes_]}

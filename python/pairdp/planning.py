@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _core
 from ._parameters import check_budget, check_task, settings_text
+from ._persons import cap_of
 
 __all__ = ["plan"]
 
@@ -53,7 +54,12 @@ def plan(
     """
     budget = check_budget(epsilon, delta, "pairdp.plan(5000, 20, epsilon=1.0, delta=1e-6)")
     check_task(task)
+    cap = cap_of(settings.pop("max_persons", None))
+    if settings.get("unit") != "person" and cap:
+        raise ValueError('max_persons needs unit="person"')
+    if settings.get("unit") == "person" and settings.get("max_records") is not None:
+        raise ValueError('max_records is about records: with unit="person" use max_persons')
     ask = _core.explain_plan if explain else _core.plan
     answer: dict[str, Any] | list[dict[str, Any]]
-    answer = json.loads(ask(n_records, n_features, settings_text(task, settings), *budget))
+    answer = json.loads(ask(n_records, n_features, settings_text(task, settings | cap), *budget))
     return answer

@@ -77,7 +77,7 @@ class Ranking(Linear, Estimator):
             raise ValueError("AUC needs a record of each class")
         return area
 
-    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+    def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
         text = y.dtype.kind in "UST" or any(isinstance(label, str) for label in (y if y.dtype.kind == "O" else ()))
         if text and not isinstance(self.positive_label_, str):
             raise ValueError(
@@ -109,7 +109,8 @@ class PrivateRanker(Ranking, PrivateLinear):
     """A linear ranker that maximises AUC over all pairs, under differential privacy.
 
     Anyone who sees the fitted model learns almost nothing about any one record: exchanging a record for any other
-    changes the probability of every outcome by a factor of at most ``exp(epsilon)``, up to ``delta``.
+    changes the probability of every outcome by a factor of at most ``exp(epsilon)``, up to ``delta``. So does exchanging a
+    person with all records for any other, where ``fit`` is told whose each record is.
 
     Parameters
     ----------

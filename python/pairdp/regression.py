@@ -57,9 +57,9 @@ class Regression(RegressorMixin, Linear):
         targets = targets_of(labels_of(y, len(predicted)))
         return float(r2_score(targets, predicted, sample_weight=weights_of(sample_weight, len(predicted))))
 
-    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+    def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
         low, high = self.target_range_
-        y = np.clip(targets_of(y, secret=self._secret_size()), low, high)
+        y = np.clip(targets_of(y, secret=secret), low, high)
         return np.clip((y - (low / 2 + high / 2)) / (high / 2 - low / 2), -1.0, 1.0)
 
     def _label(self) -> dict[str, Any]:

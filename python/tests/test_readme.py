@@ -82,3 +82,22 @@ def test_the_guide_to_additive_models_runs_as_printed(capsys):
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) == 3
     assert all(re.search(r" from -?\d+\.\d\d to -?\d+\.\d\d$", line) for line in printed)
+
+
+def test_the_guide_to_persons_runs_as_printed(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    guide = ROOT / "docs" / "persons.md"
+    (schema,) = re.findall(r"```toml\n(.*?)```", guide.read_text(encoding="utf-8"), flags=re.DOTALL)
+    (tmp_path / "stays.schema.toml").write_text(schema, encoding="utf-8")
+    names = run(guide)
+    first, by_schema, private, without, folds, hidden, spent = capsys.readouterr().out.splitlines()
+    assert first == "True replace-one-person 1500"
+    assert by_schema == "replace-one-person"
+    # Without privacy it is 0.80; the noise moves the private one by less than 0.01.
+    assert abs(float(private.split()[-1]) - float(without.split()[-1])) < 0.05
+    assert folds.endswith("{'replace-one-person'}")
+    assert (hidden, spent) == ("add-remove-one-person", "1.0")
+    # What the guide says of the table.
+    stays = names["stays"].groupby("patient")["readmitted"]
+    assert stays.size().median() <= 4 and stays.size().max() > 10
+    assert (stays.nunique() == 2).mean() > 0.3

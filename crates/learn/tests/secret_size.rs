@@ -149,6 +149,7 @@ fn a_broken_promise_is_refused_and_a_kept_one_is_certified() {
                     columns: D,
                     targets: (0..rows).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect(),
                     rows,
+                    owners: None,
                 };
                 let (settings, encoding) = (promised.clone(), Encoding::unscaled(D));
                 let training = Training { settings, encoding, label: None, budget };
