@@ -243,9 +243,9 @@ On public records: AUC for rankers, accuracy and AUC for classifiers, errors for
 records whose class is that of most of their 3 nearest others, beside the same for the plain Euclidean distance. All are
 exact and protect nobody, so records must be public: by `private = false` in the schema, or --public without one.
 
-With --private, AUC and accuracy come with noise that makes them private for replacing any one record, and with intervals
-that hold the exact values 95 times in 100. Gaussian noise (--delta 1e-6) is about twice the noise of Laplace at one ε, but
-takes less from a ledger whose other runs are Gaussian.
+With --private, AUC and accuracy come with noise that makes them private for replacing any one record, or any one person
+where the schema says whose records they are, and with intervals that hold the exact values 95 times in 100. Gaussian noise
+(--delta 1e-6) is about three times the noise of Laplace at one ε, but takes less from a ledger whose other runs are Gaussian.
 
 Examples:
   pairdp evaluate model.json holdout.csv
@@ -256,7 +256,7 @@ pub(crate) struct Evaluate {
     pub(crate) model: PathBuf,
     /// Table with the model's columns and the label
     pub(crate) data: PathBuf,
-    /// Says whether the records are public [default: DATA with the ending .schema.toml, if there is one]
+    /// Says whether the records are public, and whose they are [default: DATA with the ending .schema.toml, if there is one]
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
     /// Nobody in the table needs protection; for a table without a schema

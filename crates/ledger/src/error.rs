@@ -240,7 +240,7 @@ impl Hint for LedgerError {
     fn hint(&self, to: FrontEnd) -> Option<String> {
         Some(match self {
             Self::NoSize(_) => {
-                format!("enter the data set with its number of records; where that is secret, say how many there are at most: {}", to.either("`--max-records`", "`max_records=`"))
+                format!("enter the data set with its number of records; where that is secret, say how many there are at most: {}", to.either("`--max-records` or `--max-persons`", "`max_records=` or `max_persons=`"))
             }
             Self::OtherPromise { promised, .. } => {
                 format!("pass {}", to.setting("max_records", &promised.to_string()))

@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// All tables of up to five records, and all replacements: the shares never move further than claimed, and nothing smaller
+    /// All tables of up to four records, and all replacements: the shares never move further than claimed, and nothing smaller
     /// would hold.
     #[test]
     fn no_neighbour_is_further_away_than_claimed() {

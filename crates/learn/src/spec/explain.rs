@@ -3,7 +3,7 @@
 use super::paper_noise::{Paper, formula};
 use crate::release::{Mechanism, Phase, packing};
 use crate::{Algorithm, LearnError, NoiseKind, Plan};
-use pairdp_pairwise::{Objective, Problem};
+use pairdp_pairwise::{Objective, PerPerson, Problem};
 use pairdp_stability::bounds::totals::{self, Noise, PhaseOutcome};
 use pairdp_stability::bounds::{Setting, generalisation, optimisation};
 use pairdp_stability::paper_noise::{Printed, Standing};
@@ -71,6 +71,12 @@ fn one(
     features: usize,
     budget: Budget,
 ) -> Result<Explained, LearnError> {
+    // As training would have it: one record of each person where not all of them can be weighed.
+    let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
+    let problem = match problem.per_person() {
+        Some(PerPerson::Weights) if !whole_table => problem.with_persons(Some(PerPerson::One)),
+        _ => problem,
+    };
     let plan = Plan::suggested(algorithm, problem, records, features, budget)?;
     let mechanism = Mechanism::calibrate(problem, plan, records, features, budget)?;
     let p = packing::coordinates(problem, features);
