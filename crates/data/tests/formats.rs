@@ -277,3 +277,66 @@ proptest! {
         }
     }
 }
+
+const PERSONS: &str = "[label]\ncolumn = 'y'\npositive = 1\nnegative = 0\n[person]\ncolumn = 'who'\n[[column]]\nname = 'a'\nrange = [0, 9]\n";
+
+fn owners(name: &str, content: &[u8], schema: &str) -> Result<Vec<u32>, String> {
+    let (_folder, path) = file(name, content);
+    let schema = Schema::parse(schema).unwrap();
+    let table = Table::read(&path, &Encoding::of(&schema), schema.label_use());
+    table.map(|table| table.owners.unwrap().of_row().to_vec()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn persons_are_numbered_by_first_appearance_in_every_text() {
+    let text = "who,a,y\nP2,1,1\n\n\"P1\",2,0\n P2 ,3,0\n\"P,3\",4,1\nP1,5,1\n";
+    assert_eq!(owners("t.csv", text.as_bytes(), PERSONS).unwrap(), [0, 1, 0, 2, 1]);
+    assert_eq!(owners("t.csv.gz", &packed(text.as_bytes()), PERSONS).unwrap(), [0, 1, 0, 2, 1]);
+    // Read in pieces on every core, in the order of the file.
+    let mut long = String::from("who,a,y\n");
+    (0..200_000).for_each(|i| writeln!(long, "{},1,1", (i * 7919) % 5003).unwrap());
+    let mut known = std::collections::HashMap::new();
+    let expected: Vec<u32> = (0..200_000)
+        .map(|i| {
+            let next = u32::try_from(known.len()).unwrap();
+            *known.entry((i * 7919) % 5003).or_insert(next)
+        })
+        .collect();
+    assert_eq!(owners("t.csv", long.as_bytes(), PERSONS).unwrap(), expected);
+    assert!(owners("t.csv", b"a,y\n1,1\n", PERSONS).unwrap_err().contains("no column `who`"));
+    assert!(owners("t.svm", b"1 1:2\n", PERSONS).is_err());
+}
+
+#[test]
+fn one_person_may_be_in_several_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = ["who,a,y\n7,1,1\n8,2,0\n", "y,who,a\n0,8,3\n1,007,4\n1,9,4\n"]
+        .iter()
+        .enumerate()
+        .map(|(k, text)| {
+            let path = folder.path().join(format!("{k}.csv"));
+            std::fs::write(&path, text).unwrap();
+            path
+        })
+        .collect();
+    for (kind, expected) in [("text", [0, 1, 1, 2, 3]), ("integer", [0, 1, 1, 0, 2])] {
+        let text = PERSONS.replace("'who'\n", &format!("'who'\nkind = '{kind}'\n"));
+        let schema = Schema::parse(&text).unwrap();
+        let (table, ids) = Table::read_with_ids(&paths, &Encoding::of(&schema), schema.label_use()).unwrap();
+        assert_eq!(table.owners.unwrap().of_row(), expected);
+        assert_eq!((&ids[0][..], &ids[1][..]), (&b"7"[..], &b"8"[..]));
+    }
+}
+
+#[test]
+fn a_column_of_persons_is_neither_a_feature_nor_the_label() {
+    for (column, expected) in
+        [("a", "names persons and is also listed"), ("y", "names persons and is also listed")]
+    {
+        let message = Schema::parse(&PERSONS.replace("'who'", &format!("'{column}'"))).unwrap_err();
+        assert!(message.contains(expected), "{message}");
+    }
+    let ignored = format!("ignore = ['who']\n{PERSONS}");
+    assert!(Schema::parse(&ignored).unwrap_err().contains("ignored and also listed"));
+    assert!(Schema::parse(&PERSONS.replace("column = 'who'", "column = 'who'\nkind = 'float'")).is_err());
+}

@@ -230,3 +230,21 @@ fn claims_of_great_size_are_refused_or_fail_without_memory() {
     }
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
+
+/// Numbers with a point, days and groups of columns name nobody.
+#[test]
+fn persons_are_not_named_by_just_any_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    write(&path, 2, WriterProperties::builder().build());
+    let of = |column: &str| {
+        let text = SCHEMA.replace("[[column]]\nname = 'money'\nrange = [0, 1]\n", "");
+        let text = text.replacen("[[column]]", &format!("[person]\ncolumn = '{column}'\n[[column]]"), 1);
+        let schema = Schema::parse(&text).unwrap();
+        let table = Table::read(&path, &Encoding::of(&schema), schema.label_use());
+        table.map(|table| table.owners.unwrap().of_row().to_vec()).map_err(|error| error.to_string())
+    };
+    assert!(of("day").unwrap_err().contains("neither numbers nor text"));
+    assert!(of("money").unwrap_err().contains("neither text nor a whole number"));
+    assert!(of("deep").is_err());
+}
