@@ -73,7 +73,7 @@ impl Predictor {
     /// What every column adds to a score; none for metrics, which have no score.
     ///
     /// `noise` is the standard deviation of the noise in each parameter, where it is known.
-    pub(crate) fn shapes(&self, noise: Option<f64>) -> Option<Vec<Shape>> {
+    pub fn shapes(&self, noise: Option<f64>) -> Option<Vec<Shape>> {
         if self.task == Task::Metric {
             return None;
         }
