@@ -78,7 +78,9 @@ impl Draft {
         self.file.write_all(bytes)?;
         self.last.apply(self.file.as_file())?;
         self.file.as_file().sync_all()?;
-        self.onto.put(self.file.into_temp_path(), &self.place)?;
+        // The lock is held until it is in its place: before that it would be a leftover to whoever sweeps.
+        let (_locked, file) = self.file.into_parts();
+        self.onto.put(file, &self.place)?;
         sync_folder(&self.place)
     }
 
@@ -219,5 +221,30 @@ impl Permissions {
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Unix")]
     fn apply(&self, _: &File) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Draft, Onto, sweep};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Commands that begin in the same folder sweep it while others write.
+    #[test]
+    fn issue_22_4_a_file_is_nobodys_leftover_until_it_is_in_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let (place, done) = (folder.path().join("file"), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        sweep(&place);
+                    }
+                });
+            }
+            let saved = (0..300).try_for_each(|_| Draft::for_place(&place, Onto::File, true)?.put(b"x"));
+            done.store(true, Ordering::Relaxed);
+            assert!(saved.is_ok(), "{saved:?}");
+        });
     }
 }
