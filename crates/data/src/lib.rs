@@ -31,7 +31,7 @@ pub use encoding::{ColumnEncoding, Encoding};
 pub use error::{CellProblem, DataError};
 pub use folder::table_files;
 pub use label::{Label, LabelKind};
-pub use person::{IdKind, Owners, PersonColumn};
+pub use person::{IdKind, Owners, PersonColumn, PersonIds};
 pub use schema::{Column, Kind, Missing, Schema, template};
 pub use source::read_whole;
 pub use table::{LabelUse, Table};

@@ -83,6 +83,9 @@ impl Owners {
     }
 }
 
+/// The id of each person of a table.
+pub type PersonIds = Vec<Box<[u8]>>;
+
 /// Ids that were met, compared in full, with a number for each.
 pub(crate) struct Ids<'a> {
     pub(crate) person: &'a PersonColumn,
@@ -116,7 +119,7 @@ impl<'a> Ids<'a> {
     }
 
     /// Whose each row is, by the numbers that were given, and the id of each person.
-    pub(crate) fn owners(self, numbers: Vec<u32>) -> (Owners, Vec<Box<[u8]>>) {
+    pub(crate) fn owners(self, numbers: Vec<u32>) -> (Owners, PersonIds) {
         let (owners, given) = Owners::in_order(numbers);
         let known = self.known.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut of_number: HashMap<u32, Box<[u8]>> =

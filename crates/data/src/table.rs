@@ -3,7 +3,7 @@
 use crate::cell_encoder::CellEncoder;
 use crate::format::Format;
 use crate::source::Source;
-use crate::{DataError, Encoding, Label, Owners, PersonColumn, csv, libsvm, parquet};
+use crate::{DataError, Encoding, Label, Owners, PersonColumn, PersonIds, csv, libsvm, parquet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -62,7 +62,7 @@ impl Table {
         paths: &[PathBuf],
         encoding: &Encoding,
         labels: LabelUse<'_>,
-    ) -> Result<(Self, Vec<Box<[u8]>>), DataError> {
+    ) -> Result<(Self, PersonIds), DataError> {
         // One person may be in several files.
         let rules = CellEncoder::new(encoding, labels);
         let mut tables = paths.iter().map(|path| Self::read_by(path, &rules, &Arc::default()));

@@ -133,7 +133,7 @@ enum Request {
         /// A [`Run`] as JSON.
         run: String,
         phase: Option<PhaseRows>,
-        question: Question,
+        question: Box<Question>,
     },
     Moments {
         run: String,
@@ -380,7 +380,8 @@ impl Parts {
         w: &[f64],
     ) -> Result<Vec<f64>, LearnError> {
         let ask = |question: &Question| -> Result<Answer, LearnError> {
-            let (run, phase, question) = (self.run.clone(), phase.cloned(), question.clone());
+            let (run, phase) = (self.run.clone(), phase.cloned());
+            let question = Box::new(question.clone());
             match self.asked(&Request::Ask { run, phase, question })? {
                 Content::Answer(answer) => Ok(answer),
                 _ => Err(parts::Mismatch.into()),

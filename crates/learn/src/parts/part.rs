@@ -175,8 +175,8 @@ impl Held {
                 let all = layout.records(table, strata)?;
                 Self::Records { run: wanted, problem: layout.problem, all, workspace: Workspace::default() }
             }
-            Err(held) => match &held {
-                Self::Records { run, .. } | Self::Phases { run, .. } if *run == wanted => held,
+            Err(held) => match &*held {
+                Self::Records { run, .. } | Self::Phases { run, .. } if *run == wanted => *held,
                 Self::Records { .. } | Self::Phases { .. } => {
                     return Err(LearnError::Engine("a worker was asked about two runs".into()));
                 }
@@ -194,14 +194,14 @@ impl Held {
     }
 
     /// The rows, before they are what is learned from, and what each counts; otherwise itself.
-    fn with_strata(self) -> Result<(Table, Strata), Self> {
+    fn with_strata(self) -> Result<(Table, Strata), Box<Self>> {
         match self {
             Self::Rows(table) => {
                 let strata = Strata::plain(table.rows);
                 Ok((table, strata))
             }
             Self::Weighed { table, strata, .. } => Ok((table, strata)),
-            held => Err(held),
+            held => Err(Box::new(held)),
         }
     }
 
