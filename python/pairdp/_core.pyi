@@ -18,6 +18,7 @@ def fit(
     epsilon: float,
     delta: float,
     booking: tuple[str, str | None, str, str] | None = None,
+    groups: list[int] | None = None,
 ) -> Model: ...
 
 @final
@@ -59,6 +60,7 @@ def fit_baseline(
     encoding: str,
     label: str | None,
     settings: str,
+    groups: list[int] | None = None,
 ) -> Model: ...
 def read_targets(label: str, cells: _Cells, secret: bool) -> NDArray[np.float64]: ...
 def read_schema(path: str | None, text: str | None) -> str: ...
@@ -96,6 +98,7 @@ def ledger_add(
     epsilon: float,
     delta: float,
     records: int | None,
+    persons: bool,
     public_labels: bool,
     promised: bool,
     form: str | None,

@@ -119,6 +119,23 @@ class PrivateEstimator(Guarantee, Estimator):
         "A table that has more is refused, and that refusal is not covered by any guarantee. With a ledger the promise belongs "
         "to the data set.",
     )
+    unit: str | None = parameter(
+        default=None,
+        kind='{"record", "person"}',
+        text="Whom the guarantee protects: a record, or a person with all records, where ``fit`` is told whose they are. By default "
+        'persons if it is. ``"person"`` refuses to fit without ``groups``, so that a pipeline that does not pass them on cannot '
+        "protect less than is meant.",
+    )
+    max_persons: int | None = parameter(
+        default=None,
+        kind="int",
+        text="As ``max_records``, for persons: how many there are is secret, and at most this.",
+    )
+    per_person: str | None = parameter(
+        default=None,
+        text="How the records of a person enter: all of them, with weights that add up to 1, or one, drawn in secret. By default "
+        "weights where noise is added to sums over the whole table, otherwise one.",
+    )
     calibration: str = parameter(
         default="certified",
         text="Proved noise, or a paper's printed formula, with what it really gives in the certificate.",

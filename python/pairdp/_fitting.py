@@ -14,11 +14,12 @@ from . import _core
 from ._cells import check_rows, labels_of, readable, rows_of
 from ._parameters import settings_of, settings_text
 from ._persistence import Persistence, default_names
+from ._persons import check_unit, numbers_of
 from ._prediction import Rows
 from .schema import Schema
 
-# Rows, targets, encoding, label and settings to a model.
-Trainer = Callable[[Rows, NDArray[np.float64], str, str, str], _core.Model]
+# Rows, targets, encoding, label, settings and whose each row is to a model.
+Trainer = Callable[[Rows, NDArray[np.float64], str, str, str, list[int] | None], _core.Model]
 
 # The name of the label's column in model files, which arrays do not have.
 LABEL_COLUMN = "y"
@@ -27,13 +28,16 @@ LABEL_COLUMN = "y"
 class Fitting(Persistence):
     """Checks a table by its form, describes it by public facts, and hands both to the core."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike, **unsupported: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None, **unsupported: Any) -> Self:
         """Train. A private estimator spends its budget on every call.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        groups : array-like of shape (n_samples,), optional
+            Whose each record is, as whole numbers or text: persons are then protected, with all their records. With a schema
+            that names a column of persons, that column of ``X`` is taken.
         **unsupported
             ``sample_weight`` is refused with the reason; nothing else is known.
 
@@ -42,19 +46,32 @@ class Fitting(Persistence):
         self
         """
         refuse_unsupported(unsupported)
-        return self._fit(X, y, self._trainer())
+        return self._fit(X, y, groups, self._trainer())
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, train: Trainer) -> Self:
-        secret = self._secret_size()
-        settings = settings_text(self._task, settings_of(self))
+    def _fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None, train: Trainer) -> Self:
         schema = self._read_schema()
+        integer = False
+        if schema is not None and schema.person is not None:
+            if groups is not None:
+                raise ValueError("groups and the schema's [person] say the same thing twice: leave groups out")
+            groups, integer = schema.persons(X), schema.person["kind"] == "integer"
+        # How many records there are is secret where a cap is given, and where persons are protected.
+        persons = check_unit(
+            getattr(self, "unit", None),
+            groups,
+            max_records=getattr(self, "max_records", None),
+            max_persons=getattr(self, "max_persons", None),
+        )
+        secret = self._secret_size() or persons
+        settings = settings_text(self._task, settings_of(self) | self._person_settings(persons))
         if schema is not None:
             columns = schema.rows(X, secret=secret)
             check_rows(len(columns[0]), least=0 if secret else 2)
             targets = schema.targets(y, len(columns[0]), secret=secret)
             self._restore(**self._parameters_from(schema.label))
             self._note_columns(schema.names)
-            self._accept(train(columns, targets, *schema.described(), settings))
+            owners = numbers_of(groups, len(columns[0]), integer=integer) if persons else None
+            self._accept(train(columns, targets, *schema.described(), settings, owners))
             return self
         table = readable(X)
         # Where the number of records is secret, no number of them is an error.
@@ -62,7 +79,8 @@ class Fitting(Persistence):
         labels = labels_of(y, len(rows), secret=secret)
         self._check_columns(table, rows, reset=True)
         targets = np.ascontiguousarray(self._targets(labels), dtype=np.float64)
-        self._accept(train(rows, targets, *self._described(rows), settings))
+        owners = numbers_of(groups, len(rows)) if persons else None
+        self._accept(train(rows, targets, *self._described(rows), settings, owners))
         return self
 
     def _read_schema(self) -> Schema | None:
@@ -90,8 +108,15 @@ class Fitting(Persistence):
         return json.dumps({"columns": columns}), json.dumps({"column": label} | self._label())
 
     def _secret_size(self) -> bool:
-        """Whether the number of records is."""
+        """Whether the number of records, or persons, is."""
         return getattr(self, "max_records", None) is not None
+
+    def _person_settings(self, persons: bool) -> dict[str, Any]:
+        """Return what the core is told of persons."""
+        if not persons:
+            return {"unit": "record"}
+        cap = getattr(self, "max_persons", None)
+        return {"unit": "person"} | ({} if cap is None else {"max_records": cap})
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

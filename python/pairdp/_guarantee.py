@@ -17,6 +17,7 @@ from . import _copies, _core
 from ._fitting import Fitting, Trainer
 from ._labels import as_compared
 from ._parameters import check_budget, ranges_of, settings_of, settings_text
+from ._persons import check_unit
 from ._prediction import Rows
 from .schema import Schema
 
@@ -58,7 +59,10 @@ class Guarantee(Fitting):
 
         budget = check_budget(self.epsilon, self.delta, f"{type(self).__name__}(epsilon=1.0, delta=1e-6)")
         _copies.warn_of_tuning(self, *budget)
-        settings = settings_text(self._task, settings_of(self))
+        persons = Schema(schema).person
+        caps = {name: getattr(self, name, None) for name in ("max_records", "max_persons")}
+        of_persons = check_unit(getattr(self, "unit", None), persons, **caps)
+        settings = settings_text(self._task, settings_of(self) | self._person_settings(of_persons))
         workers = re.search(r"(?:^local:|workers=)([0-9]+)$", engine) if isinstance(engine, str) else None
         count = int(workers[1]) if workers else DEFAULT_SHARES
         parts, encoding, label = _core.describe_parts(str(data), str(schema), settings, count)
@@ -116,10 +120,12 @@ class Guarantee(Fitting):
         budget: tuple[float, float],
         rows: Rows,
         targets: NDArray[np.float64],
-        *described: str,
+        encoding: str,
+        label: str,
+        settings: str,
+        owners: list[int] | None,
     ) -> _core.Model:
-        encoding, label, settings = described
-        model = _core.fit(rows, targets, encoding, label, settings, *budget, booking)
+        model = _core.fit(rows, targets, encoding, label, settings, *budget, booking, owners)
         if booking is None:
             _copies.note_spent(self, *budget)
         return model

@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike
 
 from . import _core
 from ._guarantee import Guarantee
+from ._persons import UNITS
 from .schema import Schema
 
 __all__ = ["Ledger"]
@@ -95,6 +96,7 @@ class Ledger:
         epsilon: float,
         delta: float,
         records: int | None,
+        unit: str = "record",
         schema: Described | None = None,
         public_labels: bool = False,
         promised: bool = False,
@@ -108,8 +110,10 @@ class Ledger:
         epsilon, delta : float
             The grant.
         records : int or None
-            How many records it has, which is public. ``None`` keeps their number secret: runs then need
-            ``max_records=`` and protect adding or removing a record.
+            How many records, or persons, it has, which is public. ``None`` keeps their number secret: runs then need
+            ``max_records=`` or ``max_persons=`` and protect adding or removing one.
+        unit : {"record", "person"}, default="record"
+            Whom the grant protects. One for persons pays for runs that protect persons, and for no others.
         schema : path-like, dict or Schema, optional
             What the table is read by: a schema, or ``estimator.table_schema(n_features)`` for arrays. Nothing can be
             spent before it is said here or by :meth:`set_schema`, and runs that read the table in another way are refused
@@ -121,8 +125,11 @@ class Ledger:
             ``max_records=records, promised=True`` take less noise, and any other promise is refused before the table is
             looked at.
         """
+        if unit not in UNITS:
+            raise ValueError(f"unit must be one of {', '.join(UNITS)}, not {unit!r}")
         form = None if schema is None else _form(schema)
-        _core.ledger_add(*self._file, dataset, epsilon, delta, records, public_labels, promised, form)
+        person = unit == "person"
+        _core.ledger_add(*self._file, dataset, epsilon, delta, records, person, public_labels, promised, form)
 
     def set_schema(self, dataset: str, schema: Described) -> None:
         """Say by which schema a data set's table is read. Only its owner should change it; the history keeps every change.
@@ -163,7 +170,9 @@ class Ledger:
         """
         return _core.ledger_check(*self._file, since)
 
-    def fit(self, estimator: Trained, dataset: str, X: ArrayLike, y: ArrayLike) -> Trained:
+    def fit(
+        self, estimator: Trained, dataset: str, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None
+    ) -> Trained:
         """Fit a private estimator and let a data set pay.
 
         The cost is spent before the core looks at a record, stays spent if the run is interrupted, and is given back
@@ -178,6 +187,8 @@ class Ledger:
         X : array-like of shape (n_samples, n_features)
             The whole data set, with as many records as the ledger says.
         y : array-like of shape (n_samples,)
+        groups : array-like of shape (n_samples,), optional
+            As for the estimator's ``fit``.
 
         Returns
         -------
@@ -187,7 +198,7 @@ class Ledger:
             raise TypeError(f"a ledger pays for private estimators, not for {type(estimator).__name__}")
         form = _form(estimator.table_schema(_width(X)))
         _core.ledger_check_schema(*self._file, dataset, form)
-        return estimator._fit(X, y, estimator._trainer((*self._file, dataset, form)))
+        return estimator._fit(X, y, groups, estimator._trainer((*self._file, dataset, form)))
 
 
 def _form(schema: Described) -> str:

@@ -26,7 +26,7 @@ def plan(
     Parameters
     ----------
     n_records, n_features : int
-        The size of the table.
+        The size of the table; with ``unit="person"`` the number of persons.
     epsilon, delta : float
         The budget, which has no usable default.
     task : {"ranking", "metric", "classification", "regression"}, default="ranking"

@@ -14,6 +14,7 @@ from ._columns import targets_by
 from ._estimator import Estimator, Linear, PrivateLinear
 from ._labels import label_text, label_values
 from ._parameters import estimator, parameter
+from ._persons import person_weights, weighted_auc
 
 
 @estimator
@@ -48,13 +49,15 @@ class Ranking(Linear, Estimator):
         """
         return self._scores(X)
 
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> float:
         """Return the AUC on labelled data; exact, so on private data it is not protected.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        groups : array-like of shape (n_samples,), optional
+            Whose each record is: every person then counts as much as any other.
 
         Returns
         -------
@@ -65,7 +68,11 @@ class Ranking(Linear, Estimator):
             targets = self._targets(labels_of(y, len(scores)))
         else:
             targets = targets_by(self._label_facts, y, len(scores))
-        area = _core.auc(scores, np.ascontiguousarray(targets > 0))
+        positive = np.ascontiguousarray(targets > 0)
+        if groups is None:
+            area = _core.auc(scores, positive)
+        else:
+            area = weighted_auc(scores, positive, person_weights(groups, len(scores)))
         if area is None:
             raise ValueError("AUC needs a record of each class")
         return area

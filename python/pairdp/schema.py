@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._cells import attempt
 from ._columns import Cells, columns_of, targets_by
 
 __all__ = ["Schema"]
@@ -53,6 +54,8 @@ class Schema:
         The columns to learn from, in the order of the model's.
     label : dict
         The label's column and its public values.
+    person : dict or None
+        The column that says whose a record is, and how its entries are compared.
     private : bool
         Whether the records are.
     ignore : list of str
@@ -74,6 +77,7 @@ class Schema:
         facts = json.loads(self._text)
         self.columns: list[dict[str, Any]] = facts["columns"]
         self.label: dict[str, Any] = facts["label"]
+        self.person: dict[str, str] | None = facts["person"]
         self.private: bool = facts["private"]
         self.ignore: list[str] = facts["ignore"]
         self.form: str = facts["form"]
@@ -99,6 +103,14 @@ class Schema:
     def described(self) -> tuple[str, str]:
         """Return columns and label as model files have them."""
         return json.dumps({"columns": self.columns}), json.dumps(self.label)
+
+    def persons(self, X: Any) -> Any:
+        """Return whose each row of a table is."""
+        name = "" if self.person is None else self.person["column"]
+        column = attempt(lambda: X[name])
+        if column is None:
+            raise ValueError(f"X has no column `{name}`, which the schema says whose records they are by")
+        return column
 
     def rows(self, X: Any, *, secret: bool = False) -> list[Cells]:
         """Return the columns of a table."""

@@ -114,22 +114,15 @@ fn within_limit(count: usize) -> Result<(), AccountantError> {
 }
 
 fn gaussian_pair(shift: f64, sampling: Sampling, adjacency: Adjacency) -> Result<Pair, AccountantError> {
-    use Adjacency::{AddRemoveOne, AddRemovePromised, ReplaceFeatures, ReplaceOne};
-    match (sampling, adjacency) {
+    match (sampling, adjacency.is_secret_size()) {
         (Sampling::None, _) => Ok(Pair::Gaussian { shift }),
-        (Sampling::FixedSize { batch, records }, ReplaceOne | ReplaceFeatures) => {
+        (Sampling::FixedSize { batch, records }, false) => {
             Ok(Pair::Symmetric { rate: batch as f64 / records as f64, shift })
         }
-        (Sampling::OneIndex { records }, ReplaceOne | ReplaceFeatures) => {
-            Ok(Pair::Symmetric { rate: 1.0 / records as f64, shift })
-        }
-        (Sampling::PoissonRecords { rate }, ReplaceOne | ReplaceFeatures) => {
-            Ok(Pair::PlusMinus { rate, radius: shift })
-        }
-        (Sampling::PoissonRecords { rate }, AddRemoveOne | AddRemovePromised) => {
-            Ok(Pair::Remove { rate, shift })
-        }
-        (Sampling::PoissonPairs { records, expected_pairs }, ReplaceOne | ReplaceFeatures) => {
+        (Sampling::OneIndex { records }, false) => Ok(Pair::Symmetric { rate: 1.0 / records as f64, shift }),
+        (Sampling::PoissonRecords { rate }, false) => Ok(Pair::PlusMinus { rate, radius: shift }),
+        (Sampling::PoissonRecords { rate }, true) => Ok(Pair::Remove { rate, shift }),
+        (Sampling::PoissonPairs { records, expected_pairs }, false) => {
             let n = records as f64;
             let rate = expected_pairs / (n * (n - 1.0) / 2.0);
             if rate < 1.0 && rate * n > MOST_PARTNERS {
@@ -137,10 +130,10 @@ fn gaussian_pair(shift: f64, sampling: Sampling, adjacency: Adjacency) -> Result
             }
             Ok(Pair::PoissonPairs { partners: records - 1, rate, radius: shift })
         }
-        (Sampling::FixedSize { .. } | Sampling::OneIndex { .. }, AddRemoveOne | AddRemovePromised) => {
+        (Sampling::FixedSize { .. } | Sampling::OneIndex { .. }, true) => {
             Err(AccountantError::Unsupported("fixed-size samples under add-or-remove adjacency"))
         }
-        (Sampling::PoissonPairs { .. }, AddRemoveOne | AddRemovePromised) => {
+        (Sampling::PoissonPairs { .. }, true) => {
             Err(AccountantError::Unsupported("Poisson over pairs under add-or-remove adjacency"))
         }
     }
@@ -148,14 +141,11 @@ fn gaussian_pair(shift: f64, sampling: Sampling, adjacency: Adjacency) -> Result
 
 /// ε of a pure release on a sample: log(1 + q(e^ε − 1)), rounded up.
 fn pure_epsilon(epsilon: f64, sampling: Sampling, adjacency: Adjacency) -> Result<f64, AccountantError> {
-    use Adjacency::{AddRemoveOne, AddRemovePromised, ReplaceFeatures, ReplaceOne};
-    let rate = match (sampling, adjacency) {
+    let rate = match (sampling, adjacency.is_secret_size()) {
         (Sampling::None, _) => return Ok(epsilon),
-        (Sampling::FixedSize { batch, records }, ReplaceOne | ReplaceFeatures) => {
-            batch as f64 / records as f64
-        }
-        (Sampling::OneIndex { records }, ReplaceOne | ReplaceFeatures) => 1.0 / records as f64,
-        (Sampling::PoissonRecords { rate }, AddRemoveOne | AddRemovePromised) => rate,
+        (Sampling::FixedSize { batch, records }, false) => batch as f64 / records as f64,
+        (Sampling::OneIndex { records }, false) => 1.0 / records as f64,
+        (Sampling::PoissonRecords { rate }, true) => rate,
         _ => return Err(AccountantError::Unsupported("a pure release on this kind of sample")),
     };
     let amplified = if epsilon < 700.0 { (rate * epsilon.exp_m1()).ln_1p() } else { epsilon };

@@ -89,7 +89,7 @@ impl Facts {
             }
             Mechanism::Moments(m) => {
                 let kappa = self.problem.feature_bound();
-                let size = known.records.len();
+                let size = known.records.size();
                 moments::query(m.weights(), kappa, m.target(), &known.records, size, Par::Sequential)
             }
         }

@@ -31,7 +31,7 @@ use pairdp_learn::{Curator, LearnError, Mechanism, NoiseKind};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{Block, KnotSums, Layout};
-use pairdp_pairwise::{Domain, Objective, Problem};
+use pairdp_pairwise::{Domain, Objective, Problem, Strata};
 use pairdp_units::{Adjacency, Budget};
 use tables::{Attack, Shape};
 
@@ -134,7 +134,8 @@ fn knots_apart(stage: Stage, attack: &Attack, law: NoiseKind) -> f64 {
     let layout = Layout::new((0..numbers).map(|at| Block::Number { at }).collect());
     let sums = |value: f64, targets: &[f64]| {
         let rows = vec![value; numbers * targets.len()];
-        let sums = KnotSums::new(&layout, &rows, numbers, targets, targets.len(), Par::Sequential);
+        let sums =
+            KnotSums::new(&layout, &rows, numbers, targets, &Strata::plain(targets.len()), Par::Sequential);
         sums.query(&layout, counts_records).unwrap_or_default()
     };
     let other = if attack.replaces() { sums(1.0, &[-1.0]) } else { sums(1.0, &[]) };

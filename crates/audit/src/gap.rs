@@ -146,5 +146,5 @@ fn draw(source: &mut Replay, n: usize) -> Table {
     let targets = features
         .chunks_exact(COLUMNS)
         .map(|row| if row[0] + 0.6 * scale * uniform() > 0.0 { 1.0 } else { -1.0 });
-    Table { targets: targets.collect(), columns: COLUMNS, features }
+    Table { targets: targets.collect(), columns: COLUMNS, features, records_of_owner: Vec::new() }
 }

@@ -137,7 +137,7 @@ fn table(problem: Problem, n: usize, truth: &[bool]) -> Table {
         features[row * columns + i] = if side { 1.0 } else { -1.0 } * problem.feature_bound();
         targets[row] = 1.0;
     }
-    Table { features, columns, targets }
+    Table { features, columns, targets, records_of_owner: Vec::new() }
 }
 
 /// How much the releases speak for the positive end of each axis.

@@ -1,6 +1,7 @@
 //! One audit of every private algorithm, with public choices for which its bounds are nearly attained.
 
 use pairdp_learn::{Algorithm, LossKind, NoiseKind, Settings, Task};
+use pairdp_pairwise::Unit;
 
 /// Records of each table.
 pub const RECORDS: usize = 50;
@@ -46,6 +47,12 @@ pub fn suite() -> Vec<Case> {
         (Task::Regression, Algorithm::NoisyGd),
     ] {
         cases.push(case("", task, algorithm));
+    }
+    // Persons with several records, all of which count.
+    for algorithm in [Algorithm::NoisyGd, Algorithm::Moments] {
+        let mut persons = case("persons", Task::Ranking, algorithm);
+        persons.settings.unit = Unit::Person;
+        cases.push(persons);
     }
     cases
 }

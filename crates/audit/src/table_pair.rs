@@ -7,11 +7,13 @@
 
 use crate::AuditError;
 use pairdp_noise::{Replay, Source};
-use pairdp_pairwise::{Labels, Objective, PointLoss, Problem, Records};
+use pairdp_pairwise::{Labels, Objective, PointLoss, Problem, Records, Strata};
 use serde::Serialize;
 
 /// Rows are longer than allowed by this factor: clipping leaves an extreme record, and forgetting to clip is noticed.
 const LOUD: f64 = 8.0;
+/// Records of a person who has many.
+const CROWD: usize = 50;
 
 /// A table that an auditor made up.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,6 +24,9 @@ pub struct Table {
     pub columns: usize,
     /// One for each row.
     pub targets: Vec<f64>,
+    /// How many records the person of each row has, in ascending order; nothing where records are protected.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub records_of_owner: Vec<u32>,
 }
 
 impl Table {
@@ -31,7 +36,33 @@ impl Table {
     /// [`AuditError::Records`] when there is no feature.
     pub fn records(&self, feature_bound: f64) -> Result<Records, AuditError> {
         let (features, targets) = (self.features.clone(), self.targets.clone());
-        Ok(Records::with_targets(features, self.columns, targets, feature_bound)?)
+        let records = Records::with_targets(features, self.columns, targets, feature_bound)?;
+        if self.records_of_owner.is_empty() {
+            return Ok(records);
+        }
+        let persons =
+            self.records_of_owner.chunk_by(|a, b| a == b).map(|same| same.len() / same[0] as usize).sum();
+        Ok(records.weighed(Strata::of_persons(&self.records_of_owner, persons)))
+    }
+
+    /// The same rows, of persons of whom all have one record and the one at `crowd` has so many copies of it; every other copy
+    /// with the label `other`, if there is one.
+    fn of_persons(&self, crowd: usize, copies: usize, other: Option<f64>) -> Self {
+        let rows: Vec<usize> = (0..self.targets.len()).filter(|row| *row != crowd).collect();
+        let all = rows.iter().copied().chain(std::iter::repeat_n(crowd, copies));
+        let row = |row: usize| self.features[row * self.columns..(row + 1) * self.columns].to_vec();
+        let mut targets: Vec<f64> = all.clone().map(|row| self.targets[row]).collect();
+        if let Some(other) = other {
+            targets[rows.len()..].iter_mut().step_by(2).for_each(|target| *target = other);
+        }
+        let counts = std::iter::repeat_n(1, rows.len());
+        let crowd = std::iter::repeat_n(u32::try_from(copies).unwrap_or(u32::MAX), copies);
+        Self {
+            features: all.flat_map(row).collect(),
+            columns: self.columns,
+            targets,
+            records_of_owner: counts.chain(crowd).collect(),
+        }
     }
 
     /// As text, the target in the last column.
@@ -86,7 +117,24 @@ pub fn extremes(problem: Problem, n: usize, columns: usize, replaced: usize) -> 
             }
         }
     }
-    found
+    if problem.weighs() { found.iter().flat_map(|pair| persons(pair, [low, high])).collect() } else { found }
+}
+
+/// The same neighbours as persons: one record for one, one for many copies, and many records of both labels for one.
+fn persons(pair: &TablePair, [low, high]: [f64; 2]) -> [TablePair; 3] {
+    let TablePair { first, second, replaced, uniform } = pair;
+    let target = first.targets[*replaced];
+    let mirrored = if target > low { low } else { high };
+    let (one, crowd) = (first.of_persons(*replaced, 1, None), second.of_persons(*replaced, CROWD, None));
+    let mixed = first.of_persons(*replaced, CROWD, Some(mirrored));
+    let other = second.of_persons(*replaced, 1, None);
+    let last = one.targets.len() - 1;
+    [(one.clone(), other.clone()), (one, crowd), (mixed, other)].map(|(first, second)| TablePair {
+        first,
+        second,
+        replaced: last,
+        uniform: *uniform,
+    })
 }
 
 fn table(n: usize, columns: usize, replaced: usize, reach: f64, others: &Extreme, one: &Extreme) -> Table {
@@ -96,6 +144,7 @@ fn table(n: usize, columns: usize, replaced: usize, reach: f64, others: &Extreme
         features: (0..n).flat_map(row).collect(),
         columns,
         targets: (0..n).map(|i| record(i).target).collect(),
+        records_of_owner: Vec::new(),
     }
 }
 
@@ -111,7 +160,7 @@ pub fn typical(problem: Problem, n: usize, columns: usize) -> TablePair {
         .chunks_exact(columns)
         .map(|row| if row[0] + 0.3 * kappa * uniform() > 0.0 { high } else { low })
         .collect();
-    let first = Table { features, columns, targets };
+    let first = Table { features, columns, targets, records_of_owner: Vec::new() };
     let mut second = first.clone();
     second.features[..columns].iter_mut().for_each(|value| *value = -*value);
     if problem.labels() == Labels::Private {

@@ -10,7 +10,7 @@ use pairdp_audit::{Audit, AuditError, Pair, Runs, TablePair, Verdict, View};
 use pairdp_learn::{Algorithm, Average, Checkpointer, Curator, Exchange, Mechanism, Plan, run};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::{
-    Domain, Labels, MarginLoss, MetricLoss, Objective, Problem, RankingForm, Records, kernel,
+    Domain, Labels, MarginLoss, MetricLoss, Objective, PerPerson, Problem, RankingForm, Records, kernel,
 };
 use pairdp_stability::paper_noise;
 use pairdp_units::{Budget, Delta};
@@ -245,4 +245,32 @@ fn the_worst_neighbours_attain_the_sensitivity() {
     }
     assert_eq!(extremes(ranking(1.0), 4, 1, 0).len(), 12);
     assert_eq!(extremes(ranking(1.0).with_labels(Labels::Public), 4, 1, 0).len(), 4);
+}
+
+/// A person with 50 records, all of which count as one: a mean over records with the noise for a mean over persons.
+#[test]
+fn weights_left_out_are_caught_in_1000_runs() {
+    let (records, plan) = (ranking(1.0), plan(Algorithm::NoisyGd, 4));
+    let persons = records.with_persons(Some(PerPerson::Weights));
+    // Among all neighbours, those in which the person has 50 records after and one before.
+    let crowd = extremes(persons, N, 1, 0).into_iter().filter(|pair| pair.second.targets.len() > N);
+    let mechanism = Mechanism::calibrate(persons, plan, N, 1, claim()).unwrap();
+    let audits = crowd.map(|pair| {
+        Audit::new(persons, plan, mechanism.clone(), claim(), pair, View::Releases, None).unwrap()
+    });
+    let audit = audits.max_by(|a, b| a.separation().total_cmp(&b.separation())).unwrap();
+    assert!(!is_caught(&audit, 1000));
+    let plain = |first: bool, k: u64| {
+        let neighbours = audit.neighbours();
+        let table = if first { &neighbours.first } else { &neighbours.second };
+        let rows = table.targets.len();
+        let all = Records::with_targets(table.features.clone(), 1, table.targets.clone(), 1.0)?;
+        // As much noise as there would be for persons.
+        let budget = spent(claim(), N as f64 / rows as f64);
+        let mechanism = Mechanism::calibrate(records, plan, rows, 1, budget).unwrap();
+        let mut curator = Curator::open(all, mechanism, fresh(k))?.traced();
+        run(&mut curator, &mut Checkpointer::none())?;
+        audit.look_at(curator.trace())
+    };
+    assert_eq!(verdict(&audit, 1000, plain), Verdict::Violated);
 }

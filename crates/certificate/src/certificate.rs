@@ -20,7 +20,8 @@ pub struct Certificate {
     pub format: String,
     /// What is promised.
     pub claim: Claim,
-    /// n, public under replace-one adjacency; under add-remove-one the public cap in its place.
+    /// n, public under replace-one adjacency; under add-remove-one the public cap in its place. Where persons are protected, how
+    /// many of them.
     pub records: usize,
     /// Length of a record's feature vector.
     pub features: usize,

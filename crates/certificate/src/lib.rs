@@ -22,6 +22,6 @@ pub use document::{
     Tighten, Training,
 };
 pub use encoding::{Column, Encoding, Label, Others, Scalar};
-pub use pairdp_units::{Labels, Neighbours};
+pub use pairdp_units::{Labels, Neighbours, PerPerson, Unit};
 pub use problem::{Domain, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm};
 pub use released::{GradientRelease, Phase, Released, Sampling, Stage, StageNoise, Weights};

@@ -1,7 +1,7 @@
 //! What was minimised, over what, and between whom the guarantee holds.
 
 use crate::DocumentError;
-use pairdp_units::{Adjacency, Labels, Neighbours};
+use pairdp_units::{Adjacency, Labels, Neighbours, PerPerson, Unit};
 use serde::{Deserialize, Serialize};
 
 /// A loss φ of a margin s.
@@ -127,6 +127,9 @@ pub struct Problem {
     /// Which tables count as neighbours.
     #[serde(default, skip_serializing_if = "is_replace_one")]
     pub neighbours: Neighbours,
+    /// How the records of a person enter, if persons are protected: what is called records elsewhere is then persons.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_person: Option<PerPerson>,
 }
 
 fn is_replace_one(neighbours: &Neighbours) -> bool {
@@ -141,7 +144,13 @@ pub(crate) fn is_zero(number: &f64) -> bool {
 impl Problem {
     /// The name of the neighbouring relation, for whom the guarantee is.
     pub fn adjacency(&self) -> Adjacency {
-        Adjacency::of(self.neighbours, self.labels)
+        let unit = if self.per_person.is_some() { Unit::Person } else { Unit::Record };
+        Adjacency::of(self.neighbours, self.labels, unit)
+    }
+
+    /// Whether the records of a person count by weights.
+    pub fn weighs(&self) -> bool {
+        self.per_person == Some(PerPerson::Weights)
     }
 
     /// Whether the numbers are such as a problem can have: bounds between 1e−30 and 1e30, because every proved bound on rounding

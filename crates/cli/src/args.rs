@@ -201,8 +201,11 @@ Examples:
   pairdp plan --records 1000 --features 10 --epsilon 1 --delta 1e-6 --radius 1 --form symmetric --explain")]
 pub(crate) struct Plan {
     /// Records of the table
-    #[arg(long, value_name = "N")]
-    pub(crate) records: usize,
+    #[arg(long, value_name = "N", required_unless_present = "persons")]
+    pub(crate) records: Option<usize>,
+    /// Persons of the table, with any number of records each: they are protected then, with all their records
+    #[arg(long, value_name = "N", conflicts_with = "records")]
+    pub(crate) persons: Option<usize>,
     /// Features of a record, after encoding
     #[arg(long, value_name = "D")]
     pub(crate) features: usize,

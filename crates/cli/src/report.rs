@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use html::{escape, page, paragraph, section, table};
 use pairdp_data::{ColumnEncoding, Kind, Missing};
 use pairdp_learn::{Certificate, PrivateModel, Released};
-use pairdp_units::{Adjacency, shown};
+use pairdp_units::{Unit, shown};
 use pairdp_verify::{ModelDocument, Patience, Verdict, verify_with};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -73,7 +73,7 @@ pub(crate) fn render(
     body += &section("What was trained", &trained(model));
     body += &section("Columns", &columns(model));
     body += &section("Certificate", &facts(certificate, verdict)?);
-    body += &section("Check it yourself", &commands(&name));
+    body += &section("Check it yourself", &commands(&name, certificate.adjacency().unit()));
     Ok(page(&title, &body))
 }
 
@@ -81,16 +81,15 @@ fn trained(model: &PrivateModel) -> String {
     let (certificate, plan) = (&model.certificate, &model.training);
     let problem = certificate.problem;
     let number = |value: f64| format!("{value}");
-    let records = match problem.adjacency() {
-        // How many there are is what the guarantee keeps secret.
-        Adjacency::AddRemoveOne | Adjacency::AddRemovePromised => format!("at most {}", certificate.records),
-        Adjacency::ReplaceOne | Adjacency::ReplaceFeatures => certificate.records.to_string(),
-    };
+    // How many there are may be what the guarantee keeps secret.
+    let most = if problem.adjacency().is_secret_size() { "at most " } else { "" };
+    let records = format!("{most}{}", certificate.records);
+    let of_persons = problem.adjacency().unit() == Unit::Person;
     let mut rows = vec![
         ("Task", model.predictor.task.name().to_owned()),
         ("Algorithm", plan.algorithm().name().to_owned()),
         ("Loss and form", compact(&json!(problem.objective))),
-        ("Records n", records),
+        (if of_persons { "Persons N" } else { "Records n" }, records),
         ("Features d, after encoding", certificate.features.to_string()),
         ("Feature bound κ", number(problem.feature_bound)),
         ("Parameters stay within", compact(&json!(problem.domain))),
@@ -155,7 +154,11 @@ fn facts(certificate: &Certificate, verdict: Verdict) -> Result<String, Failure>
     Ok(format!("{}<pre>{}</pre>\n", table(&checks), escape(&format!("{value:#}"))))
 }
 
-fn commands(name: &str) -> String {
+fn commands(name: &str, unit: Unit) -> String {
+    let assumed = match unit {
+        Unit::Record => "that one person is one record",
+        Unit::Person => "that the column of persons names each of them by one name",
+    };
     let lines = format!("pairdp verify {name}\npython -m pairdp.verification {name}\n");
     format!(
         "{}<pre>{}</pre>\n{}",
@@ -164,10 +167,10 @@ fn commands(name: &str) -> String {
              the first."
         ),
         escape(&lines),
-        paragraph(
+        paragraph(&format!(
             "What no check of a file can tell: that the noise was drawn once, from a secure source; that bounds and \
-             settings were chosen without looking at records; that one person is one record."
-        ),
+             settings were chosen without looking at records; {assumed}."
+        )),
     )
 }
 

@@ -3,25 +3,31 @@
 use crate::args::{LedgerFile, Spending};
 use crate::failure::Failure;
 use crate::output::draft;
-use pairdp_data::{Encoding, Label};
+use pairdp_data::{Encoding, Label, PersonColumn};
 use pairdp_ledger::{Booking, Key, Ledger, LedgerError, SchemaDigest};
 
-/// Who pays for a run on a table that is read by such columns and such a label; nobody, if no ledger was named.
+/// Who pays for a run on a table that is read by such columns, such a label and a column of persons, if it has one; nobody, if no
+/// ledger was named.
 pub(crate) fn payer(
     spending: &Spending,
     encoding: &Encoding,
     label: &Label,
+    person: Option<&PersonColumn>,
 ) -> Result<Option<Booking>, Failure> {
     let (Some(path), Some(dataset)) = (&spending.ledger, &spending.dataset) else {
         return Ok(None);
     };
     let ledger = Ledger::open_with(path, spending.key_command.as_deref())?;
-    Ok(Some(Booking::new(ledger, dataset, schema_digest(encoding, label)?)?))
+    Ok(Some(Booking::new(ledger, dataset, schema_digest(encoding, label, person)?)?))
 }
 
 /// The digest of what a table could be refused for.
-pub(crate) fn schema_digest(encoding: &Encoding, label: &Label) -> Result<SchemaDigest, Failure> {
-    Ok(SchemaDigest::of(&encoding.form(label).map_err(Failure::Failed)?))
+pub(crate) fn schema_digest(
+    encoding: &Encoding,
+    label: &Label,
+    person: Option<&PersonColumn>,
+) -> Result<SchemaDigest, Failure> {
+    Ok(SchemaDigest::of(&encoding.form(label, person).map_err(Failure::Failed)?))
 }
 
 /// Opens the ledger that was named, or makes it and its key.

@@ -1,6 +1,7 @@
 //! A schema's columns in the form that readers of files apply cell by cell.
 
 use crate::error::CellProblem;
+use crate::person::Ids;
 use crate::schema::{Kind, Missing};
 use crate::{Column, Encoding, Label, LabelKind, LabelUse, number};
 use std::collections::HashMap;
@@ -161,20 +162,23 @@ impl Rule {
     }
 }
 
-/// How a table is read: a rule a feature column, and the label if it is asked for.
+/// How a table is read: a rule a feature column, the label and whose a record is, if they are asked for.
 pub(crate) struct CellEncoder<'a> {
     pub(crate) encoding: &'a Encoding,
     pub(crate) features: Vec<Rule>,
     pub(crate) label: Option<LabelRule<'a>>,
+    pub(crate) ids: Option<Ids<'a>>,
 }
 
 impl<'a> CellEncoder<'a> {
     pub(crate) fn new(encoding: &'a Encoding, labels: LabelUse<'a>) -> Self {
-        let label = match labels {
-            LabelUse::Read(label) => Some(LabelRule::new(label)),
-            LabelUse::Ignore => None,
+        let (label, person) = match labels {
+            LabelUse::Read(label) => (Some(label), None),
+            LabelUse::OfPersons(label, person) => (Some(label), Some(person)),
+            LabelUse::Ignore => (None, None),
         };
-        Self { encoding, features: Rule::all(encoding), label }
+        let (label, ids) = (label.map(LabelRule::new), person.map(Ids::new));
+        Self { encoding, features: Rule::all(encoding), label, ids }
     }
 }
 

@@ -69,7 +69,7 @@ impl Encoding {
             }
             .map_err(bad)?;
         }
-        Ok(Table { features, columns: width, targets: Vec::new(), rows })
+        Ok(Table { features, rows, ..Table::empty(width) })
     }
 }
 

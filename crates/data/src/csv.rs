@@ -18,11 +18,10 @@ const FIRST_READ: usize = 1 << 16;
 const LONGEST_HEADER: usize = 1 << 24;
 
 /// Reads a table.
-pub(crate) fn read(mut source: Source, rules: &CellEncoder<'_>) -> Result<Table, DataError> {
+pub(crate) fn read(mut source: Source, rules: &CellEncoder<'_>) -> Result<(Table, Vec<u32>), DataError> {
     let header = Header::read(&mut source)?;
     let lines = CsvLines { cells: header.cells(&source, rules)?, rules };
-    let (columns, labelled) = (rules.encoding.dimension(), rules.label.is_some());
-    lines::read(source, header.rest, header.lines + 1, columns, labelled, &lines)
+    lines::read(source, header.rest, header.lines + 1, rules, &lines)
 }
 
 /// Whether the header has the columns that are to be read; returns its names.
@@ -88,6 +87,9 @@ impl Header {
         if let Some(label) = &rules.label {
             cells[places.of(source, &label.label.column)?] = Cell::Label;
         }
+        if let Some(ids) = &rules.ids {
+            cells[places.of(source, &ids.person.column)?] = Cell::Person;
+        }
         Ok(cells)
     }
 
@@ -136,6 +138,7 @@ enum Cell {
     Number { scale: Scale, entry: usize, rule: usize },
     Category { rule: usize },
     Label,
+    Person,
 }
 
 struct CsvLines<'a> {
@@ -165,8 +168,8 @@ impl Lines for CsvLines<'_> {
                 continue;
             }
             let row = &mut rows.features[filled * width..(filled + 1) * width];
-            let target = rows.targets.get_mut(filled);
-            let end = self.record(text, at, row, target, &mut scratch);
+            let own = (rows.targets.get_mut(filled), rows.persons.get_mut(filled));
+            let end = self.record(text, at, row, own, &mut scratch);
             let end = end.map_err(|what| LineProblem { line, what })?;
             line += if scratch.is_empty() {
                 1
@@ -189,7 +192,7 @@ impl CsvLines<'_> {
         text: &[u8],
         mut at: usize,
         row: &mut [f64],
-        mut target: Option<&mut f64>,
+        (mut target, mut person): (Option<&mut f64>, Option<&mut u32>),
         scratch: &mut Vec<u8>,
     ) -> Result<usize, LineFault> {
         for (index, kind) in self.cells.iter().enumerate() {
@@ -203,6 +206,7 @@ impl CsvLines<'_> {
                 },
                 Cell::Category { rule } => self.feature(*rule, text, at, row, scratch)?,
                 Cell::Label => self.label(text, at, target.take(), scratch)?,
+                Cell::Person => self.person(text, at, person.take(), scratch)?,
                 Cell::Skip => cell(text, at, scratch).ok_or(LineFault::Malformed)?.1,
             };
             let last = index + 1 == self.cells.len();
@@ -239,6 +243,23 @@ impl CsvLines<'_> {
         if let (Some(target), Some(rule)) = (target, &self.rules.label) {
             let name = |what: CellProblem| LineFault::Cell(rule.label.column.clone(), what);
             *target = rule.target(cell).map_err(name)?;
+        }
+        Ok(end)
+    }
+}
+
+impl CsvLines<'_> {
+    fn person(
+        &self,
+        text: &[u8],
+        at: usize,
+        person: Option<&mut u32>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<usize, LineFault> {
+        let (cell, end) = cell(text, at, scratch).ok_or(LineFault::Malformed)?;
+        if let (Some(person), Some(ids)) = (person, &self.rules.ids) {
+            let name = |what: CellProblem| LineFault::Cell(ids.person.column.clone(), what);
+            *person = ids.of_text(cell).map_err(name)?;
         }
         Ok(end)
     }

@@ -1,7 +1,7 @@
 //! How a row becomes a vector.
 
 use crate::cell_encoder::Scale;
-use crate::{Kind, Label, Missing, Schema, Table};
+use crate::{Kind, Label, Missing, PersonColumn, Schema, Table};
 use serde::{Deserialize, Serialize};
 
 /// The public rules that turn a row into a vector: a number is cut off at its range and mapped to [−1, 1], a
@@ -97,7 +97,7 @@ impl Encoding {
                 }
             }
         }
-        Ok(Table { features, columns: width, targets: Vec::new(), rows })
+        Ok(Table { features, rows, ..Table::empty(width) })
     }
 
     /// What decides which tables of this label are refused, as a text: names, ranges, categories, what empty cells count as, and
@@ -105,8 +105,12 @@ impl Encoding {
     ///
     /// # Errors
     /// One line for a number that JSON cannot hold, which no checked schema has.
-    pub fn form(&self, label: &Label) -> Result<String, String> {
-        serde_json::to_string(&(&self.columns, label)).map_err(|error| error.to_string())
+    pub fn form(&self, label: &Label, person: Option<&PersonColumn>) -> Result<String, String> {
+        match person {
+            None => serde_json::to_string(&(&self.columns, label)),
+            Some(person) => serde_json::to_string(&(&self.columns, label, person)),
+        }
+        .map_err(|error| error.to_string())
     }
 
     /// Whether ranges and categories are what they must be; files can hold anything.

@@ -31,6 +31,12 @@ pub enum DataError {
         /// Which file.
         path: PathBuf,
     },
+    /// Too few persons to form a pair.
+    #[error("{}: training needs at least 2 persons", path.display())]
+    TooFewPersons {
+        /// Which file.
+        path: PathBuf,
+    },
     /// A column of the schema is not in the header.
     #[error("{}: line 1: no column `{column}` in the header", path.display())]
     MissingColumn {
@@ -182,6 +188,12 @@ pub enum CellProblem {
     /// A record without a label.
     #[error("the label is empty")]
     MissingLabel,
+    /// Nothing where it must say whose a record is.
+    #[error("it does not say whose record this is")]
+    MissingPerson,
+    /// What tells no persons apart.
+    #[error("neither text nor a whole number, as what names persons must be")]
+    NotAPerson,
     /// A label that the schema does not name.
     #[error("the label is none of the values that the schema lists")]
     UnknownLabel,
@@ -225,6 +237,7 @@ impl DataError {
             Self::Io { .. } => "check the path",
             Self::Empty { .. } => "the first line must name the columns",
             Self::TooFewRecords { .. } => "a pair needs two records",
+            Self::TooFewPersons { .. } => "a pair needs records of two persons",
             Self::MissingColumn { .. } => "names must match the schema's exactly, case included",
             Self::DuplicateColumn { .. } => "rename one of the two",
             Self::RowWidth { .. } => "quote cells that contain commas",
@@ -284,6 +297,10 @@ impl CellProblem {
                 "set `missing` for the column in the schema: a public value that stands for empty cells, or for numbers \"own\", a place of their own"
             }
             Self::MissingLabel => "every record needs a label",
+            Self::MissingPerson => "every record is somebody's: fill the column, or leave such records out",
+            Self::NotAPerson => {
+                "write ids as text, or as whole numbers if the schema says `kind = \"integer\"`"
+            }
             Self::NotText => "save the table as UTF-8",
             Self::NotANumber | Self::NotFinite => "mend the cell, or leave the column out of the schema",
         }

@@ -6,25 +6,30 @@ use crate::cell_encoder::CellEncoder;
 use crate::error::CellProblem;
 use crate::lines::{self, LineFault, LineProblem, Lines, Rows};
 use crate::source::Source;
-use crate::{DataError, Encoding, Table};
+use crate::{DataError, Table};
 use memchr::{memchr, memrchr};
 use std::collections::HashMap;
 use std::path::Path;
 
 /// Reads a table.
-pub(crate) fn read(source: Source, rules: &CellEncoder<'_>) -> Result<Table, DataError> {
-    let columns = indices(&source.path, rules.encoding)?;
+pub(crate) fn read(source: Source, rules: &CellEncoder<'_>) -> Result<(Table, Vec<u32>), DataError> {
+    let columns = indices(&source.path, rules)?;
     let mut absent = vec![0.0; rules.encoding.dimension()];
     for rule in &rules.features {
         // A number is always readable: a range scales it, categories look it up.
         let _ = rule.write_number(0.0, &mut absent);
     }
     let lines = LibsvmLines { rules, columns, absent };
-    lines::read(source, Vec::new(), 1, rules.encoding.dimension(), rules.label.is_some(), &lines)
+    lines::read(source, Vec::new(), 1, rules, &lines)
 }
 
-/// Which column has which index.
-pub(crate) fn indices(path: &Path, encoding: &Encoding) -> Result<HashMap<u64, usize>, DataError> {
+/// Which column has which index. No index can be the name of a person.
+pub(crate) fn indices(path: &Path, rules: &CellEncoder<'_>) -> Result<HashMap<u64, usize>, DataError> {
+    if let Some(ids) = &rules.ids {
+        let column = ids.person.column.clone();
+        return Err(DataError::MissingColumn { path: path.to_owned(), column });
+    }
+    let encoding = rules.encoding;
     let mut columns = HashMap::new();
     for (column, name) in encoding.columns().iter().map(|column| &column.name).enumerate() {
         let (path, column_name) = (path.to_owned(), name.clone());

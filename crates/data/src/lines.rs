@@ -4,6 +4,7 @@
 //! rows of the matrix that the piece will fill; then it parses outside the lock. So reading (and unpacking) overlaps
 //! with parsing, records keep their order, and beside the matrix only a piece a thread is in memory.
 
+use crate::cell_encoder::CellEncoder;
 use crate::source::Source;
 use crate::{DataError, Table};
 use std::io::Read as _;
@@ -31,13 +32,16 @@ pub(crate) struct Rows<'a> {
     pub(crate) features: &'a mut [f64],
     /// Empty when labels are not asked for.
     pub(crate) targets: &'a mut [f64],
+    /// Empty when persons are not asked for.
+    pub(crate) persons: &'a mut [u32],
 }
 
 impl<'a> Rows<'a> {
     /// Takes the first `count` rows off; they are there.
     pub(crate) fn take(&mut self, count: usize, columns: usize) -> Rows<'a> {
         let features = self.features.split_off_mut(..count * columns).unwrap_or_default();
-        Self { features, targets: self.targets.split_off_mut(..count).unwrap_or_default() }
+        let targets = self.targets.split_off_mut(..count).unwrap_or_default();
+        Self { features, targets, persons: self.persons.split_off_mut(..count).unwrap_or_default() }
     }
 }
 
@@ -73,14 +77,15 @@ pub(crate) fn read(
     source: Source,
     start: Vec<u8>,
     first_line: u64,
-    columns: usize,
-    labelled: bool,
+    rules: &CellEncoder<'_>,
     lines: &impl Lines,
-) -> Result<Table, DataError> {
+) -> Result<(Table, Vec<u32>), DataError> {
     let path = source.path.clone();
-    let targets_a_row = usize::from(labelled);
+    let columns = rules.encoding.dimension();
+    let (labelled, of_persons) = (rules.label.is_some(), rules.ids.is_some());
+    let (targets_a_row, persons_a_row) = (usize::from(labelled), usize::from(of_persons));
     let remaining = source.length;
-    let mut table = Table { features: Vec::new(), columns, targets: Vec::new(), rows: 0 };
+    let (mut table, mut persons) = (Table::empty(columns), Vec::new());
     let mut feed = Feed { source, carry: start, line: first_line, ended: false, pieces: Vec::new(), row: 0 };
     loop {
         let room = table.rows;
@@ -88,6 +93,7 @@ pub(crate) fn read(
             let rows = Rows {
                 features: &mut table.features[feed.row * columns..],
                 targets: &mut table.targets[feed.row * targets_a_row..],
+                persons: &mut persons[feed.row * persons_a_row..],
             };
             let (filled, outcome) = fill(feed, rows, room, columns, lines);
             feed = filled;
@@ -103,9 +109,10 @@ pub(crate) fn read(
         let rooms = [guess.max(needed), needed];
         let rows = rooms.into_iter().find(|rows| table.make_room(*rows, labelled));
         table.rows = rows.ok_or_else(|| DataError::TooLarge { path: path.clone() })?;
+        persons.resize(table.rows * persons_a_row, 0);
     }
-    close_gaps(&mut table, &mut feed.pieces, targets_a_row);
-    Ok(table)
+    close_gaps(&mut table, &mut persons, &mut feed.pieces);
+    Ok((table, persons))
 }
 
 /// A piece that found no room.
@@ -122,24 +129,28 @@ fn estimate(first: Wanted, bytes: u64) -> usize {
 }
 
 /// Blank lines got rows that nobody filled: moves the rows after them up.
-fn close_gaps(table: &mut Table, pieces: &mut [Piece], targets_a_row: usize) {
+fn close_gaps(table: &mut Table, persons: &mut Vec<u32>, pieces: &mut [Piece]) {
+    let (labelled, of_persons) = (!table.targets.is_empty(), !persons.is_empty());
     pieces.sort_unstable_by_key(|piece| piece.row);
     let mut to = 0;
     for piece in pieces {
         if piece.row != to {
-            let move_up = |values: &mut Vec<f64>, width: usize| {
-                values.copy_within(piece.row * width..(piece.row + piece.filled) * width, to * width);
-            };
-            move_up(&mut table.features, table.columns);
-            move_up(&mut table.targets, targets_a_row);
+            move_up(&mut table.features, table.columns, piece, to);
+            move_up(&mut table.targets, usize::from(labelled), piece, to);
+            move_up(persons, usize::from(of_persons), piece, to);
         }
         to += piece.filled;
     }
     table.rows = to;
     table.features.truncate(to * table.columns);
-    table.targets.truncate(to * targets_a_row);
+    table.targets.truncate(to);
+    persons.truncate(to);
     table.features.shrink_to_fit();
     table.targets.shrink_to_fit();
+}
+
+fn move_up<T: Copy>(values: &mut [T], width: usize, piece: &Piece, to: usize) {
+    values.copy_within(piece.row * width..(piece.row + piece.filled) * width, to * width);
 }
 
 /// Rows that one piece of the file became.

@@ -8,6 +8,7 @@ use crate::cell_encoder::{CellEncoder, LabelRule, Rule};
 use crate::error::CellProblem;
 use crate::lines::Rows;
 use crate::pages::{InOrder, Window, check_pages, read_range};
+use crate::person::Ids;
 use crate::source::open_file;
 use crate::{DataError, Table, thrift};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
@@ -32,7 +33,7 @@ const RECORDS_ANYWAY: u64 = 1_000_000;
 const MOST_GROUPS: usize = 500;
 
 /// Reads a table.
-pub(crate) fn read(path: &Path, rules: &CellEncoder<'_>) -> Result<Table, DataError> {
+pub(crate) fn read(path: &Path, rules: &CellEncoder<'_>) -> Result<(Table, Vec<u32>), DataError> {
     let footer = Footer::read(path)?;
     let columns = footer.columns(rules)?;
 
@@ -42,12 +43,13 @@ pub(crate) fn read(path: &Path, rules: &CellEncoder<'_>) -> Result<Table, DataEr
         return Err(DataError::TooLarge { path: path.to_owned() });
     }
     let (width, labelled) = (rules.encoding.dimension(), rules.label.is_some());
-    let mut table = Table { features: Vec::new(), columns: width, targets: Vec::new(), rows: records };
+    let mut table = Table { rows: records, ..Table::empty(width) };
+    let mut persons = vec![0; if rules.ids.is_some() { records } else { 0 }];
     if !table.make_room(records, labelled) {
         return Err(DataError::TooLarge { path: path.to_owned() });
     }
 
-    let mut rest = Rows { features: &mut table.features, targets: &mut table.targets };
+    let mut rest = Rows { features: &mut table.features, targets: &mut table.targets, persons: &mut persons };
     let mut first = 0;
     let groups = counts.iter().enumerate().map(|(index, &count)| {
         let rows = rest.take(count, width);
@@ -57,7 +59,7 @@ pub(crate) fn read(path: &Path, rules: &CellEncoder<'_>) -> Result<Table, DataEr
     // Taken from the end, so the first comes last.
     let groups: Vec<_> = groups.collect::<Vec<_>>().into_iter().rev().collect();
     read_groups(&footer, &columns, groups)?;
-    Ok(table)
+    Ok((table, persons))
 }
 
 /// The names of the columns.
@@ -225,6 +227,7 @@ impl Sink<'_, '_> {
                 value.write(rule, &mut group.rows.features[at * group.width..(at + 1) * group.width])
             }
             Use::Label(rule) => value.target(rule).map(|target| group.rows.targets[at] = target),
+            Use::Person(ids) => value.person(ids).map(|person| group.rows.persons[at] = person),
         };
         outcome.map_err(|what| DataError::Record {
             path: self.footer.path.clone(),
@@ -286,6 +289,18 @@ impl Value<'_> {
     }
 }
 
+impl Value<'_> {
+    /// Numbers with a point, and truths, tell no persons apart: 7 and 7.0 would be two, or one, by chance.
+    fn person(self, ids: &Ids<'_>) -> Result<u32, CellProblem> {
+        match self {
+            Self::Missing => Err(CellProblem::MissingPerson),
+            Self::Integer(id) => ids.of_whole(id),
+            Self::Text(id) => ids.of_text(id),
+            Self::Truth(_) | Self::Number(_) => Err(CellProblem::NotAPerson),
+        }
+    }
+}
+
 /// A column that is read.
 struct Column<'a> {
     name: &'a str,
@@ -302,6 +317,7 @@ struct Column<'a> {
 enum Use<'a> {
     Feature(&'a Rule),
     Label(&'a LabelRule<'a>),
+    Person(&'a Ids<'a>),
 }
 
 impl Column<'_> {
@@ -372,7 +388,11 @@ impl Footer {
             let name = &rule.label.column;
             self.column(name, of(name), Use::Label(rule))
         });
-        features.chain(label).collect()
+        let person = rules.ids.iter().map(|ids| {
+            let name = &ids.person.column;
+            self.column(name, of(name), Use::Person(ids))
+        });
+        features.chain(label).chain(person).collect()
     }
 
     fn column<'a>(&self, name: &'a str, leaves: &[usize], usage: Use<'a>) -> Result<Column<'a>, DataError> {

@@ -1,7 +1,7 @@
 //! What is publicly known about a table.
 
 use crate::source::read_whole;
-use crate::{DataError, Label};
+use crate::{DataError, Label, LabelUse, PersonColumn};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -36,6 +36,7 @@ pub struct Schema {
     columns: Vec<Column>,
     ignored: Vec<String>,
     private: bool,
+    person: Option<PersonColumn>,
 }
 
 /// A feature column.
@@ -89,6 +90,7 @@ struct RawSchema {
     #[serde(default)]
     ignore: Vec<String>,
     label: Label,
+    person: Option<PersonColumn>,
     #[serde(default, rename = "column")]
     columns: Vec<RawColumn>,
 }
@@ -173,7 +175,8 @@ impl Schema {
 
     fn of(raw: RawSchema) -> Result<Self, String> {
         let columns = raw.columns.into_iter().map(Column::try_from).collect::<Result<Vec<_>, _>>()?;
-        Self { ignored: raw.ignore, private: raw.private, ..Self::unchecked(raw.label, columns) }.checked()
+        let (ignored, private, person) = (raw.ignore, raw.private, raw.person);
+        Self { ignored, private, person, ..Self::unchecked(raw.label, columns) }.checked()
     }
 
     /// Checks a schema made in code.
@@ -185,7 +188,7 @@ impl Schema {
     }
 
     fn unchecked(label: Label, columns: Vec<Column>) -> Self {
-        Self { label, columns, ignored: Vec::new(), private: true }
+        Self { label, columns, ignored: Vec::new(), private: true, person: None }
     }
 
     fn checked(self) -> Result<Self, String> {
@@ -200,6 +203,11 @@ impl Schema {
             }
             column.check()?;
         }
+        if let Some(PersonColumn { column, .. }) = &self.person
+            && !seen.insert(column)
+        {
+            return Err(format!("column `{column}` names persons and is also listed"));
+        }
         match self.ignored.iter().find(|name| !seen.insert(name)) {
             Some(name) => Err(format!("column `{name}` is ignored and also listed")),
             None => Ok(self),
@@ -209,6 +217,19 @@ impl Schema {
     /// The label.
     pub fn label(&self) -> &Label {
         &self.label
+    }
+
+    /// The column that says whose a record is, if one person may have several.
+    pub fn person(&self) -> Option<&PersonColumn> {
+        self.person.as_ref()
+    }
+
+    /// What is read of a table to learn from it or to measure a model: labels, and persons where the schema has them.
+    pub fn label_use(&self) -> LabelUse<'_> {
+        match &self.person {
+            Some(person) => LabelUse::OfPersons(&self.label, person),
+            None => LabelUse::Read(&self.label),
+        }
     }
 
     /// The feature columns, in the order of the model's parameters.
@@ -318,6 +339,7 @@ fn one_line(text: &str, error: &toml::de::Error) -> String {
 pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = header.into_iter().collect();
     let label = names.pop().unwrap_or("label");
+    let person = person_column(&names).map(|at| names.remove(at));
     let mut text = String::from(
         "# What is publicly known about the table: never numbers taken from the table itself.\n\
          # A column with empty cells needs: missing = a public value, or for numbers \"own\", a place of their own.\n\
@@ -329,6 +351,14 @@ pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
         text,
         "[label]\ncolumn = {label}\npositive = 1   # or: classes = [...], or: range = [low, high]\nnegative = 0\n"
     );
+    if let Some(person) = person {
+        let person = quoted(person);
+        let _ = write!(
+            text,
+            "\n# Whoever is named here is protected with all records. Delete this if every record is somebody else's.\n\
+             [person]\ncolumn = {person}\nkind = \"text\"   # or \"integer\": 7 and 007 are then one person\n"
+        );
+    }
     for name in names {
         let name = quoted(name);
         let _ = write!(
@@ -337,6 +367,15 @@ pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
         );
     }
     text
+}
+
+/// The column that is likely to say whose a record is: by its name alone, never by what repeats in it.
+fn person_column(names: &[&str]) -> Option<usize> {
+    const WORDS: [&str; 6] = ["patient", "person", "subject", "user", "client", "member"];
+    let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let is_id = |name: &String| name == "id" || name.ends_with("_id");
+    let speaks_of_persons = |name: &String| WORDS.iter().any(|word| name.contains(word));
+    names.iter().position(is_id).or_else(|| names.iter().position(speaks_of_persons))
 }
 
 /// A text as TOML has it in double quotes.

@@ -3,7 +3,7 @@
 use crate::cell_encoder::CellEncoder;
 use crate::format::Format;
 use crate::source::Source;
-use crate::{DataError, Encoding, Label, csv, libsvm, parquet};
+use crate::{DataError, Encoding, Label, Owners, PersonColumn, csv, libsvm, parquet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -18,6 +18,8 @@ pub struct Table {
     pub targets: Vec<f64>,
     /// Number of rows.
     pub rows: usize,
+    /// Whose each row is, where persons were asked for.
+    pub owners: Option<Owners>,
 }
 
 /// Whether a table must hold labels.
@@ -25,6 +27,8 @@ pub struct Table {
 pub enum LabelUse<'a> {
     /// Read this label.
     Read(&'a Label),
+    /// Read this label, and whose each record is.
+    OfPersons(&'a Label, &'a PersonColumn),
     /// Labels are neither needed nor read.
     Ignore,
 }
@@ -47,15 +51,37 @@ impl Table {
         encoding: &Encoding,
         labels: LabelUse<'_>,
     ) -> Result<Self, DataError> {
-        let mut tables = paths.iter().map(|path| Self::read(path, encoding, labels));
-        let mut all = tables.next().unwrap_or_else(|| Err(DataError::NoTables { path: PathBuf::new() }))?;
+        Self::read_with_ids(paths, encoding, labels).map(|(table, _)| table)
+    }
+
+    /// The same with the id of each person, in the order of [`Owners`]; none where persons were not asked for.
+    ///
+    /// # Errors
+    /// As [`Table::read_files`].
+    pub fn read_with_ids(
+        paths: &[PathBuf],
+        encoding: &Encoding,
+        labels: LabelUse<'_>,
+    ) -> Result<(Self, Vec<Box<[u8]>>), DataError> {
+        // One person may be in several files.
+        let rules = CellEncoder::new(encoding, labels);
+        let mut tables = paths.iter().map(|path| Self::read_by(path, &rules, &Arc::default()));
+        let (mut all, mut persons) =
+            tables.next().unwrap_or_else(|| Err(DataError::NoTables { path: PathBuf::new() }))?;
         for table in tables {
-            let table = table?;
+            let (table, of_row) = table?;
             all.features.extend_from_slice(&table.features);
             all.targets.extend_from_slice(&table.targets);
             all.rows += table.rows;
+            persons.extend_from_slice(&of_row);
         }
-        Ok(all)
+        Ok(match rules.ids {
+            Some(known) => {
+                let (owners, ids) = known.owners(persons);
+                (Self { owners: Some(owners), ..all }, ids)
+            }
+            None => (all, Vec::new()),
+        })
     }
 
     /// [`Table::read`] for whoever waits: the counter has how many bytes of a text file were read so far.
@@ -69,12 +95,45 @@ impl Table {
         counter: &Arc<AtomicU64>,
     ) -> Result<Self, DataError> {
         let rules = CellEncoder::new(encoding, labels);
+        let (table, persons) = Self::read_by(path, &rules, counter)?;
+        Ok(table.owned(rules.ids.is_some(), persons))
+    }
+
+    /// A table and, if they were asked for, a number for the person of each row.
+    fn read_by(
+        path: &Path,
+        rules: &CellEncoder<'_>,
+        counter: &Arc<AtomicU64>,
+    ) -> Result<(Self, Vec<u32>), DataError> {
         let open = |packed| Source::counted(path, packed, Arc::clone(counter));
         match Format::of(path)? {
-            Format::Csv { packed } => csv::read(open(packed)?, &rules),
-            Format::Libsvm { packed } => libsvm::read(open(packed)?, &rules),
-            Format::Parquet => parquet::read(path, &rules),
+            Format::Csv { packed } => csv::read(open(packed)?, rules),
+            Format::Libsvm { packed } => libsvm::read(open(packed)?, rules),
+            Format::Parquet => parquet::read(path, rules),
         }
+    }
+
+    fn owned(self, of_persons: bool, persons: Vec<u32>) -> Self {
+        Self { owners: of_persons.then(|| Owners::new(persons)), ..self }
+    }
+
+    /// A table of vectors of a length, with a target for each.
+    ///
+    /// # Panics
+    /// If there is not a target for each: a mistake of the caller.
+    pub fn new(features: Vec<f64>, columns: usize, targets: Vec<f64>) -> Self {
+        assert_eq!(features.len(), columns * targets.len(), "a target for each row");
+        Self { rows: targets.len(), features, columns, targets, owners: None }
+    }
+
+    /// An empty table of vectors of a length.
+    pub(crate) fn empty(columns: usize) -> Self {
+        Self { features: Vec::new(), columns, targets: Vec::new(), rows: 0, owners: None }
+    }
+
+    /// How many persons there are, where they were asked for, and otherwise how many records.
+    pub fn size(&self) -> usize {
+        self.owners.as_ref().map_or(self.rows, Owners::persons)
     }
 
     /// The names of a file's columns, without a look at its records.
@@ -100,7 +159,7 @@ impl Table {
             Format::Csv { packed } => csv::check(Source::open(path, packed)?, &rules),
             Format::Libsvm { packed } => {
                 let source = Source::open(path, packed)?;
-                libsvm::indices(&source.path, encoding).map(|_| Vec::new())
+                libsvm::indices(&source.path, &rules).map(|_| Vec::new())
             }
             Format::Parquet => parquet::check(path, &rules),
         }
@@ -137,8 +196,12 @@ impl Table {
     /// # Errors
     /// [`DataError::TooFewRecords`].
     pub fn require_pairs(self, path: &Path) -> Result<Self, DataError> {
-        if self.rows < 2 {
-            return Err(DataError::TooFewRecords { path: path.to_owned() });
+        if self.size() < 2 {
+            let path = path.to_owned();
+            return Err(match self.owners {
+                Some(_) => DataError::TooFewPersons { path },
+                None => DataError::TooFewRecords { path },
+            });
         }
         Ok(self)
     }

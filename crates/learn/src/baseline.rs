@@ -3,6 +3,7 @@
 pub use crate::release::walk::phase_result;
 
 use crate::parts::RowLayout;
+use crate::persons;
 use crate::release::Descent;
 use crate::release::walk::Walk;
 use crate::representation::{self, Map};
@@ -10,7 +11,7 @@ use crate::{
     Algorithm, Average, BaselineModel, LearnError, Order, Plan, Predictor, RepresentationKind, Settings, Task,
 };
 use pairdp_data::{Encoding, Label, Table};
-use pairdp_pairwise::{Objective, Problem, Records};
+use pairdp_pairwise::{Objective, PerPerson, Problem, Records, Strata};
 use pairdp_units::directed::larger;
 
 /// How to descend without privacy.
@@ -34,7 +35,7 @@ pub fn descend(
     plan: Plan,
     records: &Records,
 ) -> Result<Vec<f64>, LearnError> {
-    problem.gradient_sensitivity(0.0, records.len())?;
+    problem.gradient_sensitivity(0.0, records.size())?;
     let (n, steps) = (records.len(), plan.steps() as usize);
     let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
     let walk = match baseline {
@@ -72,20 +73,30 @@ pub fn fit(
     let mut settings = Settings { algorithm: Some(Algorithm::NoisyGd), representation, ..settings.clone() };
     if settings.by_ranks() && settings.ridge <= 0.0 {
         // Five functions a column are many for a small table.
-        settings.ridge = TRACE / larger(table.rows as f64, 1.0);
+        settings.ridge = TRACE / larger(table.size() as f64, 1.0);
     }
     let settings = &settings;
     let layout = representation::layout(&encoding);
     let features = if settings.by_ranks() { Map::width_of(&layout) } else { table.columns };
     let problem = settings.problem(features)?;
+    // Whoever descends record by record takes each for itself.
+    let weighs = problem.weighs() && method == Baseline::Gd;
+    let problem = problem.with_persons(weighs.then_some(PerPerson::Weights));
+    let (mut table, strata) = match table.owners.take() {
+        Some(owners) if weighs => persons::weighed(table, &owners, owners.persons()),
+        _ => {
+            let strata = Strata::plain(table.rows);
+            (table, strata)
+        }
+    };
     let (feature_bound, constant) = (settings.row_bound(features), settings.constant(features));
     let representation =
-        if settings.by_ranks() { Some(representation::exact(&layout, &table)?) } else { None };
+        if settings.by_ranks() { Some(representation::exact(&layout, &table, &strata)?) } else { None };
     if let Some(released) = &representation {
         Map::new(&layout, released).apply_to(&mut table, feature_bound);
     }
-    let plan = plan(method, settings, problem, table.rows)?;
-    let records = RowLayout { problem, feature_bound, constant }.records(table)?;
+    let plan = plan(method, settings, problem, strata.size())?;
+    let records = RowLayout { problem, feature_bound, constant }.records(table, strata)?;
     let parameters = descend(method, problem, plan, &records)?;
     let task = settings.task;
     Ok(BaselineModel::new(Predictor {

@@ -53,6 +53,29 @@ pub enum LearnError {
         "the table has more than the {0} records that were promised, which this refusal tells and no guarantee covers"
     )]
     BrokenPromise(usize),
+    /// A table that does not say whose records they are.
+    #[error("persons are to be protected, and the table does not say whose records they are")]
+    NoPersons,
+    /// A table of persons for a guarantee about records.
+    #[error("the table says whose records they are, and only records would be protected")]
+    Persons,
+    /// A table of another number of persons.
+    #[error("the table has {found} persons, the run is for {expected}")]
+    WrongNumberOfPersons {
+        /// What the run is for.
+        expected: usize,
+        /// What is there.
+        found: usize,
+    },
+    /// Beyond what the records of a person are counted in.
+    #[error("tables of persons have fewer than 2³² records")]
+    TooManyRecords,
+    /// How many labels a person has is secret.
+    #[error("labels cannot be public where persons are protected: the number of a person's records is not")]
+    PublicLabelsOfPersons,
+    /// What is proved for one record of each person alone.
+    #[error("there is no proof for {0} with all records of a person")]
+    NoWeights(&'static str),
     /// Public labels would weaken the promise and spare no noise.
     #[error("{0} needs as much noise for public labels as for private ones")]
     LabelsMakeNoDifference(&'static str),
@@ -227,6 +250,22 @@ impl Hint for LearnError {
             Self::BrokenPromise(_) => Some(
                 "nothing was released; whoever promises must not try one cap after another: leave the promise out".into(),
             ),
+            Self::NoPersons => Some(
+                to.either("name their column in the schema: [person] with `column = ...`", "pass `groups=`, whose each record is")
+                    .into(),
+            ),
+            Self::Persons => Some(
+                to.either(
+                    "leave [person] out of the schema if every record is somebody else's",
+                    "leave `groups` out, or set `unit=\"person\"`",
+                )
+                .into(),
+            ),
+            Self::PublicLabelsOfPersons => Some("leave public labels out".into()),
+            Self::NoWeights(_) => Some(format!(
+                "{} learns from one record of each person, drawn in secret",
+                to.setting("per_person", "one")
+            )),
             Self::LabelsMakeNoDifference(_) => {
                 Some("leave public labels out: the guarantee then covers labels too, at no cost".into())
             }
@@ -262,6 +301,8 @@ impl Hint for LearnError {
             | Self::Stopped
             | Self::Exhausted(_)
             | Self::WrongTable { .. }
+            | Self::WrongNumberOfPersons { .. }
+            | Self::TooManyRecords
             | Self::WrongQuery(_)
             | Self::Engine(_)
             | Self::OutsideDomain

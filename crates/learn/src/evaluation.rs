@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::persons;
 use crate::release::event::plain as plain_event;
 use crate::{LearnError, NoiseKind, Predictor, Task};
 use pairdp_accountant::Price;
@@ -13,7 +14,7 @@ use pairdp_accountant::event::Adjacency;
 use pairdp_data::Table;
 use pairdp_noise::lattice::{self, Lattice};
 use pairdp_noise::{Claimed, Source, delta_share};
-use pairdp_pairwise::Shares;
+use pairdp_pairwise::{Labels, Neighbours, Norm, Scored, Shares, Strata, Unit};
 use pairdp_units::directed::{down_by, larger, smaller, up_by};
 use pairdp_units::{Budget, Delta};
 use serde::Serialize;
@@ -24,11 +25,14 @@ use serde::Serialize;
 /// but together with other Gaussian runs it costs less.
 ///
 /// # Guarantee
-/// What [`Evaluation::release`] returns is within the budget under replace-one adjacency: `proofs/private_evaluation.md`.
+/// What [`Evaluation::release`] returns is within the budget for replacing a record, or a person: `proofs/private_evaluation.md`,
+/// `proofs/persons.md`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evaluation {
     shares: Shares,
-    records: usize,
+    unit: Unit,
+    /// Records, or persons.
+    size: usize,
     law: NoiseKind,
     ratio: f64,
     sampler_delta: Delta,
@@ -60,12 +64,12 @@ pub struct Measured {
 }
 
 impl Evaluation {
-    /// The noise for a table of so many records.
+    /// The noise for a table of so many records, or of so many persons with any number of records each.
     ///
     /// # Errors
     /// [`LearnError::NoPrivateMeasure`] for tasks without a proved measure, otherwise as calibration; only public facts
     /// decide.
-    pub fn calibrate(task: Task, records: usize, budget: Budget) -> Result<Self, LearnError> {
+    pub fn calibrate(task: Task, unit: Unit, size: usize, budget: Budget) -> Result<Self, LearnError> {
         let shares = match task {
             Task::Ranking => Shares::Ranking,
             Task::Classification => Shares::Classification,
@@ -82,9 +86,10 @@ impl Evaluation {
                 });
             }
         };
-        let sensitivity = shares.sensitivity(records)?.get();
         let law = if budget.delta == Delta::PURE { NoiseKind::Laplace } else { NoiseKind::Gaussian };
         let count = shares.count();
+        // What the law makes of a distance in its own norm.
+        let sensitivity = up_by(shares.sensitivity(norm(law), size)?.get() / law.reach(count), 4.0);
         let sampler_delta = Delta::new(delta_share(budget.epsilon.get(), law.samples(count)))?;
         let left = match law {
             NoiseKind::Laplace => Ok(Delta::PURE),
@@ -96,7 +101,7 @@ impl Evaluation {
         let lattice_bits = lattice::bits_for(up_by(ratio / (law.reach(count) * sensitivity), 8.0))?;
         let scale = law.scale(sensitivity, ratio, count, lattice_bits);
         let scale = scale.ok_or(LearnError::DeltaTooSmall(budget))?;
-        Ok(Self { shares, records, law, ratio, sampler_delta, scale, lattice_bits })
+        Ok(Self { shares, unit, size, law, ratio, sampler_delta, scale, lattice_bits })
     }
 
     /// What it costs whoever pays for it.
@@ -104,8 +109,14 @@ impl Evaluation {
     /// # Errors
     /// [`LearnError::Accountant`], which no calibrated evaluation meets.
     pub fn price(&self, claim: Budget) -> Result<Price, LearnError> {
-        let event = plain_event(Adjacency::ReplaceOne, self.law, self.ratio, 1)?;
+        let adjacency = Adjacency::of(Neighbours::ReplaceOne, Labels::Private, self.unit);
+        let event = plain_event(adjacency, self.law, self.ratio, 1)?;
         Ok(Price { event, sampler_delta: self.sampler_delta, claim, label: "evaluate".into() })
+    }
+
+    /// Whom it protects.
+    pub fn unit(&self) -> Unit {
+        self.unit
     }
 
     /// Scale of the noise on each share.
@@ -138,26 +149,40 @@ impl Evaluation {
     }
 
     /// [`Evaluation::release`] from any source.
-    #[expect(clippy::needless_pass_by_value, reason = "the records end here")]
     fn answer<S: Source>(
         &self,
         predictor: &Predictor,
-        table: Table,
+        mut table: Table,
         source: &mut S,
     ) -> Result<Measured, LearnError> {
         let features = predictor.encoding.dimension();
-        if table.rows != self.records || table.targets.len() != self.records || table.columns != features {
-            return Err(LearnError::WrongTable {
-                expected: self.records,
-                expected_features: features,
-                found: table.rows,
-                found_features: table.columns,
+        let found = table.size();
+        let (table, strata) = match (self.unit, table.owners.take()) {
+            (Unit::Record, None) => {
+                let strata = Strata::plain(table.rows);
+                (table, strata)
+            }
+            (Unit::Person, Some(owners)) => persons::weighed(table, &owners, self.size),
+            (Unit::Record, Some(_)) => return Err(LearnError::Persons),
+            (Unit::Person, None) => return Err(LearnError::NoPersons),
+        };
+        if found != self.size || table.targets.len() != table.rows || table.columns != features {
+            return Err(match self.unit {
+                Unit::Person => LearnError::WrongNumberOfPersons { expected: self.size, found },
+                Unit::Record => LearnError::WrongTable {
+                    expected: self.size,
+                    expected_features: features,
+                    found,
+                    found_features: table.columns,
+                },
             });
         }
         let lattice = Lattice::new(self.scale, self.lattice_bits)?;
         // Drawn before the records are touched, so that the time it takes says nothing about them.
         let noise = self.law.draw(&lattice, source, self.shares.count());
-        let shares = self.shares.of(&predictor.scores(&table), &table.positive());
+        let (scores, positive) = (predictor.scores(&table), table.positive());
+        let scored = Scored { scores: &scores, positive: &positive, strata: &strata };
+        let shares = self.shares.of(norm(self.law), scored);
         Ok(self.conclude(&lattice.release(&shares, &noise), lattice.step()))
     }
 
@@ -171,24 +196,38 @@ impl Evaluation {
         };
         let reach = |scales: f64| up_by(self.scale * scales + 2.0 * step, 8.0);
         let (alone, both) = (reach(once_in_20), reach(once_in_40));
-        let n = self.records as f64;
-        let (pairs, positives) = (noisy[0], noisy[1]);
-        // A table with a pair has a record of each class.
-        let inside = |share: f64| larger(1.0 / n, smaller(share, 1.0 - 1.0 / n));
+        let (n, scale) = (self.size as f64, Shares::positives_scale(norm(self.law)));
+        let (k, positives) = (noisy[0], noisy[1] / scale);
+        let wider = |reach: f64| up_by(reach / scale, 4.0);
+        // Of all ordered pairs; two records of one person are a pair, too.
+        let pairs = if self.unit == Unit::Person { 1.0 } else { (n - 1.0) / n };
+        // A table with a pair has a record of each class; of a person's records only some need be.
+        let least = if self.unit == Unit::Person { 1e-3 / n } else { 1.0 / n };
+        let inside = |share: f64| larger(least, smaller(share, 1.0 - least));
         let spread = |share: f64| share * (1.0 - share);
-        let auc = |pairs: f64, spread: f64| unit(pairs * (n - 1.0) / (n * spread));
-        let (fewest, most) = (inside(positives - both), inside(positives + both));
+        let auc = |k: f64, spread: f64| unit(0.5 + k * pairs / spread);
+        let (fewest, most) = (inside(positives - wider(both)), inside(positives + wider(both)));
         let (at_fewest, at_most) = (spread(fewest), spread(most));
         let widest = if fewest <= 0.5 && most >= 0.5 { 0.25 } else { larger(at_fewest, at_most) };
+        let narrowest = smaller(at_fewest, at_most);
+        let (lowest, highest) = (k - both, k + both);
         Measured {
             auc: Estimate {
-                value: auc(pairs, spread(inside(positives))),
-                low: auc(pairs - both, widest),
-                high: auc(pairs + both, smaller(at_fewest, at_most)),
+                value: auc(k, spread(inside(positives))),
+                low: smaller(auc(lowest, widest), auc(lowest, narrowest)),
+                high: larger(auc(highest, widest), auc(highest, narrowest)),
             },
             accuracy: noisy.get(2).map(|share| around(*share, alone)),
-            positives: around(positives, alone),
+            positives: around(positives, wider(alone)),
         }
+    }
+}
+
+/// The distance that a law's noise hides.
+fn norm(law: NoiseKind) -> Norm {
+    match law {
+        NoiseKind::Laplace => Norm::Sum,
+        NoiseKind::Gaussian | NoiseKind::Euclidean => Norm::Euclid,
     }
 }
 

@@ -23,6 +23,7 @@ mod evaluation;
 mod export;
 mod model;
 pub mod parts;
+mod persons;
 mod rehearsal;
 mod release;
 mod representation;

@@ -13,11 +13,12 @@
 
 mod fingerprint;
 mod part;
+mod weighing;
 
 use crate::representation::{Representation, TargetMap};
 use crate::{LearnError, Order, Phase, Task};
 use fingerprint::{Fingerprint, FingerprintKey};
-use pairdp_data::{DataError, Encoding, Label};
+use pairdp_data::{DataError, Encoding, Label, PersonColumn};
 use pairdp_pairwise::Problem;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Answer, Question, Share};
@@ -26,6 +27,7 @@ use pairdp_pairwise::moments::{Target, Totals, Weights};
 pub use part::Part;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use weighing::{Census, Weighing};
 
 /// Asks all parts and returns their merged replies, or says in one line why it cannot.
 pub type Ask = Box<dyn FnMut(&[u8]) -> Result<Vec<u8>, String> + Send>;
@@ -42,6 +44,9 @@ struct Description {
     share: Share,
     encoding: Encoding,
     label: Label,
+    /// Where it says whose records they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    person: Option<PersonColumn>,
     /// Of fingerprints; drawn anew for every run.
     key: FingerprintKey,
 }
@@ -55,6 +60,7 @@ pub fn describe(
     files: &[PathBuf],
     encoding: &Encoding,
     label: &Label,
+    person: Option<&PersonColumn>,
     workers: usize,
 ) -> Result<Vec<String>, LearnError> {
     let metric = task == Task::Metric;
@@ -69,6 +75,7 @@ pub fn describe(
         share: if metric { Share { index, of: count } } else { Share::WHOLE },
         encoding: encoding.clone(),
         label: label.clone(),
+        person: person.cloned(),
         key,
     };
     (0..count)
@@ -101,15 +108,27 @@ struct Run {
     /// Targets are, if they have knots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     targets: Option<TargetMap>,
+    /// What records count, where persons have several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weighing: Option<Weighing>,
     rows: Vec<u64>,
+}
+
+impl Run {
+    fn read(text: &str) -> Result<Self, LearnError> {
+        serde_json::from_str(text).map_err(|_| LearnError::Engine(UNREADABLE.into()))
+    }
 }
 
 #[derive(Serialize, Deserialize)]
 enum Request {
-    /// How many rows there are.
+    /// How many rows there are and, where it is known whose they are, how many each person has.
     Rows,
     /// Weights of knots, before anything else.
-    Knots(Layout),
+    Knots {
+        layout: Layout,
+        weighing: Option<Weighing>,
+    },
     Ask {
         /// A [`Run`] as JSON.
         run: String,
@@ -142,8 +161,8 @@ struct Seen {
 
 #[derive(Serialize, Deserialize)]
 enum Content {
-    /// By part; for metrics of one part alone, which has them all.
-    Rows(Vec<(usize, u64)>),
+    /// By part; for metrics of one part alone, which has them all. With how many records each person has in all of them.
+    Rows(Vec<(usize, u64)>, Option<Census>),
     Knots(KnotSums),
     Answer(Answer),
     Moments(Totals),
@@ -172,10 +191,15 @@ pub fn merge(a: &[u8], b: &[u8]) -> Result<Vec<u8>, LearnError> {
         return Err(LearnError::Engine("the reply of a part was counted twice".into()));
     }
     let content = match (a.content, b.content) {
-        (Content::Rows(mut a), Content::Rows(b)) => {
+        (Content::Rows(mut a, persons), Content::Rows(b, others)) => {
             a.extend(b);
             a.sort_unstable();
-            Content::Rows(a)
+            let census = match (persons, others) {
+                (Some(persons), Some(others)) => Some(persons.merged(others)),
+                (None, None) => None,
+                _ => return Err(parts::Mismatch.into()),
+            };
+            Content::Rows(a, census)
         }
         (Content::Knots(mut a), Content::Knots(b)) => {
             a.merge(&b)?;
@@ -212,6 +236,8 @@ pub(crate) struct Parts {
     columns: usize,
     /// Of each part.
     rows: Vec<u64>,
+    /// Records, or persons, in all.
+    size: usize,
 }
 
 /// Parts before it is known what is to be learned.
@@ -219,15 +245,16 @@ pub struct CountedParts {
     ask: Ask,
     seen: Vec<Seen>,
     rows: Vec<u64>,
+    weighing: Option<Weighing>,
 }
 
 impl CountedParts {
-    /// Asks the parts how many rows they have, which is public.
+    /// Asks the parts how many rows, or persons, they have, which is public. Where it is persons, their rows are not.
     ///
     /// # Errors
     /// [`LearnError::Engine`].
     pub fn count(mut ask: Ask) -> Result<Self, LearnError> {
-        let Reply { parts, content: Content::Rows(counts) } =
+        let Reply { parts, content: Content::Rows(counts, census) } =
             read(&ask(&written(&Request::Rows)?).map_err(LearnError::Engine)?)?
         else {
             return Err(parts::Mismatch.into());
@@ -239,18 +266,27 @@ impl CountedParts {
         {
             return Err(LearnError::Engine("a part did not say how many rows it has".into()));
         }
-        Ok(Self { ask, seen: parts, rows: counts.into_iter().map(|(_, rows)| rows).collect() })
+        let rows = counts.into_iter().map(|(_, rows)| rows).collect();
+        Ok(Self { ask, seen: parts, rows, weighing: census.map(Census::weighing) })
     }
 
-    /// Rows in all.
-    pub fn rows(&self) -> usize {
-        usize::try_from(self.rows.iter().sum::<u64>()).unwrap_or(usize::MAX)
+    /// Records, or persons, in all.
+    pub fn size(&self) -> usize {
+        match &self.weighing {
+            Some(weighing) => weighing.size(),
+            None => usize::try_from(self.rows.iter().sum::<u64>()).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Whether they say whose records they are.
+    pub(crate) fn has_persons(&self) -> bool {
+        self.weighing.is_some()
     }
 
     /// Weights of knots, summed over all parts.
     pub(crate) fn knots(&mut self, layout: &Layout) -> Result<KnotSums, LearnError> {
-        let reply: Reply =
-            read(&(self.ask)(&written(&Request::Knots(layout.clone()))?).map_err(LearnError::Engine)?)?;
+        let request = Request::Knots { layout: layout.clone(), weighing: self.weighing.clone() };
+        let reply: Reply = read(&(self.ask)(&written(&request)?).map_err(LearnError::Engine)?)?;
         every_part(&self.seen, &reply.parts)?;
         match reply.content {
             Content::Knots(sums) => Ok(sums),
@@ -265,18 +301,20 @@ impl CountedParts {
         released: Option<(Representation, Option<TargetMap>)>,
         columns: usize,
     ) -> Result<Parts, LearnError> {
-        let Self { ask, seen, rows } = self;
+        let size = self.size();
+        let Self { ask, seen, rows, weighing } = self;
         let feature_bound = layout.problem.feature_bound();
         let (representation, targets) = released.map_or((None, None), |(r, targets)| (Some(r), targets));
-        let run = Run { layout, representation, targets, rows };
+        let run = Run { layout, representation, targets, weighing, rows };
         let text = serde_json::to_string(&run).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
-        Ok(Parts { ask, seen, run: text, feature_bound, columns, rows: run.rows })
+        Ok(Parts { ask, seen, run: text, feature_bound, columns, rows: run.rows, size })
     }
 }
 
 impl Parts {
+    /// Records, or persons, in all.
     pub(crate) fn len(&self) -> usize {
-        usize::try_from(self.rows.iter().sum::<u64>()).unwrap_or(usize::MAX)
+        self.size
     }
 
     pub(crate) fn columns(&self) -> usize {

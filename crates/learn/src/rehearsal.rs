@@ -4,13 +4,17 @@ use crate::{Checkpointer, LearnError, PaidRun, run};
 use pairdp_noise::Replay;
 
 impl PaidRun {
-    /// The parameters that [`PaidRun::train`] would find with noise from a seed, which anybody can repeat: for tests, and for
+    /// The parameters that [`PaidRun::train`] would find with noise that anybody can repeat: for tests, and for
     /// nothing that is published.
     ///
     /// # Errors
     /// As [`PaidRun::train`].
-    pub fn rehearse(self, seed: u64, checkpointer: &mut Checkpointer<'_>) -> Result<Vec<f64>, LearnError> {
-        let (mut curator, _) = self.spec.curator(self.rows, Replay::from_seed(seed), checkpointer)?;
+    pub fn rehearse(
+        self,
+        source: Replay,
+        checkpointer: &mut Checkpointer<'_>,
+    ) -> Result<Vec<f64>, LearnError> {
+        let (mut curator, _) = self.spec.curator(self.rows, source, checkpointer)?;
         run(&mut curator, checkpointer)
     }
 }

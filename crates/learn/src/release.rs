@@ -37,7 +37,7 @@ use crate::{Algorithm, Checkpointer, LearnError, Plan};
 use pairdp_accountant::event::Event;
 use pairdp_certificate::{GradientRelease, Released, Stage};
 use pairdp_noise::{Source, delta_share};
-use pairdp_pairwise::{Labels, MetricLoss, Neighbours, Objective, Problem};
+use pairdp_pairwise::{Labels, MetricLoss, Neighbours, Objective, Problem, kernel};
 use pairdp_units::directed::down_by;
 use pairdp_units::{Budget, Delta};
 
@@ -84,6 +84,15 @@ impl Mechanism {
             if problem.objective() == (Objective::Metric { loss: MetricLoss::Hinge }) {
                 return Err(LearnError::SecretSize("the hinge loss of metrics"));
             }
+        }
+        if problem.per_person().is_some() && problem.labels() == Labels::Public {
+            return Err(LearnError::PublicLabelsOfPersons);
+        }
+        if problem.weighs() && !whole_table {
+            return Err(LearnError::NoWeights(plan.algorithm().name()));
+        }
+        if problem.weighs() && !kernel::can_weigh(problem) {
+            return Err(LearnError::NoWeights("this loss"));
         }
         if plan.representation().is_some() && !whole_table {
             return Err(LearnError::NoProof("a representation under this algorithm"));

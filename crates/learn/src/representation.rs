@@ -24,6 +24,7 @@ pub(crate) use target::TargetMap;
 
 use crate::LearnError;
 use pairdp_data::{ColumnEncoding, Encoding, Kind, Table};
+use pairdp_pairwise::Strata;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{Block, KNOTS, KnotSums, Layout, count_weight};
 use pairdp_units::directed::{larger, smaller};
@@ -80,10 +81,10 @@ pub(crate) fn read(layout: &Layout, released: Vec<f64>, noise: f64, records: usi
 pub(crate) const NO_NOISE: f64 = 1e-9;
 
 /// A table's own weights, as they are: for models without privacy.
-pub(crate) fn exact(layout: &Layout, table: &Table) -> Result<Representation, LearnError> {
-    let Table { features, columns, targets, rows } = table;
-    let sums = KnotSums::new(layout, features, *columns, targets, *rows, Par::Parallel);
-    Ok(read(layout, sums.query(layout, false)?, NO_NOISE, *rows))
+pub(crate) fn exact(layout: &Layout, table: &Table, strata: &Strata) -> Result<Representation, LearnError> {
+    let Table { features, columns, targets, .. } = table;
+    let sums = KnotSums::new(layout, features, *columns, targets, strata, Par::Parallel);
+    Ok(read(layout, sums.query(layout, false)?, NO_NOISE, strata.size()))
 }
 
 /// The share of positive records, or for numbers the place of their mean between the ends of their range, as released and moved

@@ -29,7 +29,7 @@ use pairdp_certificate::KnotPlan;
 use pairdp_data::{Encoding, Label};
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::Problem;
-use pairdp_units::Budget;
+use pairdp_units::{Budget, Unit};
 
 /// A run, calibrated.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,6 +162,9 @@ impl Settings {
         }
         let (mut budget, mut printed) = (budget, None);
         if self.calibration == Calibration::Literal {
+            if self.unit == Unit::Person {
+                return Err(LearnError::NoProof("persons with a paper's noise"));
+            }
             if chosen.by_ranks() {
                 return Err(LearnError::NoProof("a representation with a paper's noise"));
             }

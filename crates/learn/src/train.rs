@@ -8,6 +8,7 @@
 
 use crate::checkpoint::fingerprint;
 use crate::parts::{CountedParts, RowLayout};
+use crate::persons;
 use crate::release::PublicFacts;
 use crate::release::{can_ask_parts, keeps_promise};
 use crate::representation::{self, Map, Representation, TargetMap};
@@ -22,7 +23,7 @@ use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{KnotSums, Layout};
-use pairdp_pairwise::{Records, clip_row};
+use pairdp_pairwise::{Records, Strata, clip_row};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
 use zeroize::Zeroize as _;
@@ -49,11 +50,11 @@ pub enum Rows {
 }
 
 impl Rows {
-    /// How many there are.
+    /// How many records or, where the table says whose they are, how many persons there are.
     pub fn count(&self) -> usize {
         match self {
-            Self::Here(table) => table.rows,
-            Self::Parts(parts) => parts.rows(),
+            Self::Here(table) => table.size(),
+            Self::Parts(parts) => parts.size(),
         }
     }
 }
@@ -229,18 +230,29 @@ impl TrainingSpec {
         checkpointer: &mut Checkpointer<'_>,
     ) -> Result<(Curator<S>, Option<Representation>), LearnError> {
         let (layout, mechanism) = (self.row_layout(), self.mechanism.clone());
+        let PublicFacts { problem, plan, records, .. } = mechanism.common().public;
+        let (mut rows, strata) = match rows {
+            Rows::Here(table) => {
+                let (table, strata) = persons::settle(table, problem, records, &mut source)?;
+                (Rows::Here(table), strata)
+            }
+            // Parts know what their own rows count.
+            Rows::Parts(parts) => match (problem.per_person().is_some(), parts.has_persons()) {
+                (true, false) => return Err(LearnError::NoPersons),
+                (false, true) => return Err(LearnError::Persons),
+                _ => (Rows::Parts(parts), Strata::plain(0)),
+            },
+        };
         let Some(Stage::Knots { coordinates, counts_records, noise, .. }) = mechanism.common().knots else {
             let curator = match rows {
-                Rows::Here(table) => Curator::open(layout.records(table)?, mechanism, source)?,
+                Rows::Here(table) => Curator::open(layout.records(table, strata)?, mechanism, source)?,
                 Rows::Parts(parts) => {
                     Curator::open_parts(parts.laid_out(layout, None, self.columns())?, mechanism, source)?
                 }
             };
             return Ok((curator, None));
         };
-        let PublicFacts { plan, records, .. } = mechanism.common().public;
         let columns = self.knots();
-        let mut rows = rows;
         // What an interrupted run released is not released again.
         let representation = if let Some(released) = checkpointer.representation(&mechanism)? {
             if !representation::fits(&released, &self.encoding) || released.weights.len() != coordinates {
@@ -252,7 +264,7 @@ impl TrainingSpec {
             let drawn = plan.law().draw(&lattice, &mut source, coordinates);
             let sums = match &mut rows {
                 Rows::Here(Table { features, columns: width, targets, .. }) => {
-                    KnotSums::new(&columns, features, *width, targets, records, Par::Parallel)
+                    KnotSums::new(&columns, features, *width, targets, &strata, Par::Parallel)
                 }
                 Rows::Parts(parts) => parts.knots(&columns)?,
             };
@@ -270,7 +282,7 @@ impl TrainingSpec {
                 if let Some(targets) = targets {
                     targets.apply(&mut table.targets);
                 }
-                Curator::open(layout.records(table)?, mechanism, source)?
+                Curator::open(layout.records(table, strata)?, mechanism, source)?
             }
             Rows::Parts(parts) => {
                 let parts =
@@ -322,7 +334,7 @@ impl TrainingSpec {
 
 impl RowLayout {
     /// Rows scaled down to the bound, each followed by the constant if there is one.
-    pub(crate) fn records(&self, table: Table) -> Result<Records, LearnError> {
+    pub(crate) fn records(&self, table: Table, strata: Strata) -> Result<Records, LearnError> {
         let Table { mut features, mut columns, targets, .. } = table;
         if self.constant != 0.0 {
             let mut rows = Vec::with_capacity(features.len() + targets.len());
@@ -335,6 +347,7 @@ impl RowLayout {
             features.zeroize();
             (features, columns) = (rows, columns + 1);
         }
-        Ok(Records::with_targets(features, columns, targets, self.problem.feature_bound())?)
+        let records = Records::with_targets(features, columns, targets, self.problem.feature_bound())?;
+        Ok(if strata.is_weighed() { records.weighed(strata) } else { records })
     }
 }

@@ -22,7 +22,7 @@ fn table(rows: usize, columns: usize, positive: f64, signal: f64, seed: u64) -> 
         targets.push(if uniform(&mut random) < probability { 1.0 } else { -1.0 });
         features.extend(row.iter().map(|value| 0.2 * value - 0.7));
     }
-    Table { features, columns, targets, rows }
+    Table { features, columns, targets, rows, owners: None }
 }
 
 fn model(table: Table) -> PrivateModel {

@@ -42,7 +42,7 @@ fn model(settings: &Settings, records: usize) -> PrivateModel {
     let features = (0..records).map(|i| (i % 7) as f64 / 3.0 - 1.0).collect();
     let label =
         |i: usize| if settings.task == Task::Metric { (i % 2) as f64 } else { (i % 2) as f64 * 2.0 - 1.0 };
-    let table = Table { features, columns: 1, targets: (0..records).map(label).collect(), rows: records };
+    let table = Table::new(features, 1, (0..records).map(label).collect());
     Training { settings: settings.clone(), encoding, label: None, budget: budget() }.fit(table).unwrap()
 }
 

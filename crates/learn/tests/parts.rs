@@ -4,13 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_accountant::Unbooked;
-use pairdp_data::{Encoding, LabelUse, Schema, Table};
+use pairdp_data::{Encoding, Schema, Table};
 use pairdp_learn::parts::{Ask, CountedParts, Part, describe, merge};
 use pairdp_learn::{
     Algorithm, Checkpointer, LearnError, LossKind, PrivateModel, RepresentationKind, Risk, Rows, Settings,
     Store, Task, Training, certified_event,
 };
 use pairdp_noise::{Replay, Source};
+use pairdp_pairwise::{PerPerson, Unit};
 use pairdp_units::{Budget, FrontEnd, Hint};
 use pairdp_verify::Verdict;
 use std::fmt::Write as _;
@@ -58,7 +59,9 @@ fn files(task: Task, count: usize) -> Files {
             } else {
                 "w"
             };
-            format!("{a},{b},{c},{y}")
+            // Of 200 persons, most of them with records in several files.
+            let id = (200.0 * uniform() * uniform()).floor();
+            format!("{id},{a},{b},{c},{y}")
         })
         .collect();
     let folder = tempfile::tempdir().unwrap();
@@ -71,7 +74,7 @@ fn files(task: Task, count: usize) -> Files {
             2 => start,
             _ => start + (ROWS - start) / (count - part) / 2 + 1,
         };
-        let mut text = String::from("a,b,c,y\n");
+        let mut text = String::from("id,a,b,c,y\n");
         rows[start..end].iter().for_each(|row| writeln!(text, "{row}").unwrap());
         let path = folder.path().join(format!("part-{part:03}.csv"));
         std::fs::write(&path, text).unwrap();
@@ -100,7 +103,7 @@ fn rehearse(
     checkpointer: &mut Checkpointer<'_>,
 ) -> Result<Vec<f64>, LearnError> {
     let run = training.open(&mut Unbooked, checkpointer, || Ok::<_, LearnError>(rows.into()))?;
-    run.rehearse(seed, checkpointer)
+    run.rehearse(Replay::from_seed(seed), checkpointer)
 }
 
 /// What goes wrong: in one of so many questions a worker dies and its part is loaded again, in as many a reply is lost.
@@ -147,14 +150,15 @@ fn calm() -> Faults {
 }
 
 fn found(task: Task, schema: &Schema, files: &Files, faults: Faults) -> CountedParts {
-    let texts = describe(task, &files.paths, &Encoding::of(schema), schema.label(), 3).unwrap();
+    let texts =
+        describe(task, &files.paths, &Encoding::of(schema), schema.label(), schema.person(), 3).unwrap();
     CountedParts::count(engine(texts, faults)).unwrap()
 }
 
 fn table(schema: &Schema) -> impl Fn(Task) -> Table {
     move |task| {
         let whole = files(task, 1);
-        Table::read(&whole.paths[0], &Encoding::of(schema), LabelUse::Read(schema.label())).unwrap()
+        Table::read(&whole.paths[0], &Encoding::of(schema), schema.label_use()).unwrap()
     }
 }
 
@@ -193,7 +197,7 @@ fn parts_give_the_model_of_the_whole_table() {
         assert!(expected.iter().any(|value| *value != 0.0));
         for count in [1, 2, 9] {
             let parts = found(task, &schema, &files(task, count), calm());
-            assert_eq!(parts.rows(), ROWS);
+            assert_eq!(parts.size(), ROWS);
             assert_eq!(run(parts.into()), expected, "{settings:?} in {count} parts");
         }
     }
@@ -264,8 +268,15 @@ fn a_lost_driver_goes_on_and_repeats_no_release() {
         let mut store = Memory { text: Arc::clone(&text), saves };
         let mut checkpointer = Checkpointer::to(&mut store, Duration::ZERO);
         let mut ask = engine(
-            describe(Task::Ranking, &files(Task::Ranking, count).paths.clone(), &encoding, schema.label(), 1)
-                .unwrap_or_default(),
+            describe(
+                Task::Ranking,
+                &files(Task::Ranking, count).paths.clone(),
+                &encoding,
+                schema.label(),
+                None,
+                1,
+            )
+            .unwrap_or_default(),
             calm(),
         );
         let asked = Arc::clone(&asked);
@@ -302,7 +313,10 @@ fn what_needs_the_table_in_one_place_is_refused() {
     }
     refused(settings(Task::Ranking, Algorithm::NoisyGd, Some(LossKind::QHinge)));
     refused(Settings { max_records: Some(ROWS), ..settings(Task::Ranking, Algorithm::NoisyGd, None) });
-    assert!(matches!(describe(Task::Ranking, &[], &encoding, schema.label(), 1), Err(LearnError::NoParts)));
+    assert!(matches!(
+        describe(Task::Ranking, &[], &encoding, schema.label(), None, 1),
+        Err(LearnError::NoParts)
+    ));
 }
 
 /// A part that cannot be read is refused with file and column, and never with a row or a value.
@@ -311,7 +325,8 @@ fn a_bad_part_is_refused_by_its_form() {
     let schema = schema(Task::Ranking);
     let files = files(Task::Ranking, 2);
     std::fs::write(&files.paths[1], "a,b,c,y\n0.5,1,u,1\n0.5,secret,u,1\n").unwrap();
-    let texts = describe(Task::Ranking, &files.paths, &Encoding::of(&schema), schema.label(), 1).unwrap();
+    let texts =
+        describe(Task::Ranking, &files.paths, &Encoding::of(&schema), schema.label(), None, 1).unwrap();
     let error = Part::load(&texts[1]).err().unwrap().to_string();
     // Which row it is, is nobody's business who may ask for a part.
     assert!(error.ends_with("part-001.csv: column `b`: not a number"), "{error}");
@@ -329,7 +344,7 @@ fn engines_that_miscount_are_refused() {
     let training = training(&settings(Task::Ranking, Algorithm::NoisyGd, None), &encoding);
     for fault in ["twice", "forgets", "changed"] {
         let divided = files(Task::Ranking, 3);
-        let texts = describe(Task::Ranking, &divided.paths, &encoding, schema.label(), 1).unwrap();
+        let texts = describe(Task::Ranking, &divided.paths, &encoding, schema.label(), None, 1).unwrap();
         let path = divided.paths[1].clone();
         let mut parts: Vec<Part> = texts.iter().map(|text| Part::load(text).unwrap()).collect();
         let mut asked = 0;
@@ -343,7 +358,7 @@ fn engines_that_miscount_are_refused() {
                     "forgets" => drop(taken.pop()),
                     _ => {
                         let text = std::fs::read_to_string(&path).unwrap();
-                        std::fs::write(&path, format!("{text}0.1,1,u,1\n")).unwrap();
+                        std::fs::write(&path, format!("{text}7,0.1,1,u,1\n")).unwrap();
                         parts[1] = Part::load(&texts[1]).unwrap();
                     }
                 }
@@ -372,7 +387,7 @@ fn issue_22_11_a_part_that_changes_during_the_run_ends_it() {
         for changes in [false, true] {
             let files = files(Task::Ranking, 3);
             let path = files.paths[1].clone();
-            let texts = describe(Task::Ranking, &files.paths, &encoding, schema.label(), 1).unwrap();
+            let texts = describe(Task::Ranking, &files.paths, &encoding, schema.label(), None, 1).unwrap();
             let mut parts: Vec<Part> = texts.iter().map(|text| Part::load(text).unwrap()).collect();
             let mut asked = 0;
             let ask: Ask = Box::new(move |request| {
@@ -405,5 +420,48 @@ fn issue_22_11_a_part_that_changes_during_the_run_ends_it() {
                 outcome => panic!("{changes}: {outcome:?}"),
             }
         }
+    }
+}
+
+/// A person whose records lie in several parts counts as one: the same bits as in memory, however the table is divided and however
+/// often workers fail.
+#[test]
+fn persons_may_have_records_in_several_parts() {
+    for task in [Task::Ranking, Task::Classification, Task::Regression] {
+        let text = "[person]\ncolumn = 'id'\nkind = 'integer'\n";
+        let kind = if task == Task::Regression { "range = [0, 3]" } else { "positive = 1\nnegative = 0" };
+        let schema = Schema::parse(&format!("{LABEL}{kind}\n{text}{COLUMNS}")).unwrap();
+        let table = table(&schema);
+        let persons = table(task).size();
+        assert!(persons < ROWS / 5 && persons > 100);
+        for algorithm in [Algorithm::NoisyGd, Algorithm::Moments] {
+            for representation in [RepresentationKind::Ranges, RepresentationKind::Ranks] {
+                let steps = (algorithm == Algorithm::NoisyGd).then_some(6);
+                let representation = Some(representation);
+                let settings =
+                    Settings { unit: Unit::Person, steps, representation, ..settings(task, algorithm, None) };
+                let training = training(&settings, &Encoding::of(&schema));
+                let expected = rehearse(&training, table(task), 3, &mut Checkpointer::none()).unwrap();
+                for (count, one_in) in [(1, 0), (2, 0), (7, 4)] {
+                    let faults = Faults { random: Replay::from_seed(9), one_in, injected: Arc::default() };
+                    let divided = files(task, count);
+                    let parts = found(task, &schema, &divided, faults);
+                    assert_eq!(parts.size(), persons);
+                    let parameters = rehearse(&training, parts, 3, &mut Checkpointer::none()).unwrap();
+                    assert_eq!(parameters, expected, "{task:?} {algorithm} {count}");
+                }
+            }
+        }
+        let divided = files(task, 2);
+        let parts = || found(task, &schema, &divided, calm());
+        let refused = |settings: &Settings| {
+            let training = training(settings, &Encoding::of(&schema));
+            rehearse(&training, parts(), 3, &mut Checkpointer::none()).unwrap_err().to_string()
+        };
+        let of_persons = Settings { unit: Unit::Person, ..settings(task, Algorithm::NoisyGd, None) };
+        let one = Settings { per_person: Some(PerPerson::One), ..of_persons.clone() };
+        assert!(refused(&one).contains("drawing one record of each person needs the table in one place"));
+        let records = Settings { unit: Unit::Record, ..of_persons };
+        assert!(refused(&records).contains("only records would be protected"));
     }
 }

@@ -17,7 +17,7 @@ fn prepared(settings: &Settings, records: usize, delta: f64) -> TrainingSpec {
 fn model(settings: &Settings, records: usize, cell: impl Fn(usize) -> f64) -> PrivateModel {
     let features = (0..records * D).map(&cell).collect();
     let targets = (0..records).map(|i| if cell(i * 7 + 3) > 0.0 { 1.0 } else { -1.0 }).collect();
-    let table = Table { features, columns: D, targets, rows: records };
+    let table = Table::new(features, D, targets);
     let (settings, encoding) = (settings.clone(), Encoding::unscaled(D));
     Training { settings, encoding, label: None, budget: Budget::new(1.0, 1e-6).unwrap() }.fit(table).unwrap()
 }

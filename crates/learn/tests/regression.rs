@@ -23,7 +23,7 @@ fn table(rows: usize, half: f64, seed: u64) -> Table {
         targets.push(0.4 + half * signal / 1.2);
         features.extend(row.iter().map(|value| 0.3 * value - 0.5));
     }
-    Table { features, columns: COLUMNS, targets, rows }
+    Table { features, columns: COLUMNS, targets, rows, owners: None }
 }
 
 fn model(settings: Settings, half: f64) -> PrivateModel {

@@ -57,7 +57,7 @@ fn table(rows: usize, seed: u64) -> (Encoding, Label, Table) {
         let odds = 6.0 * (a - 0.5) - 3.0 * (b - 0.5) + kind as f64 - 1.0;
         targets.push(if uniform(&mut random) < 1.0 / (1.0 + (-odds).exp()) { 1.0 } else { -1.0 });
     }
-    (encoding, schema.label().clone(), Table { features, columns: 5, targets, rows })
+    (encoding, schema.label().clone(), Table::new(features, 5, targets))
 }
 
 fn trained(settings: Settings, budget: (f64, f64), rows: usize) -> PrivateModel {
@@ -260,7 +260,7 @@ fn units_do_not_matter() {
         let checkpointer = &mut Checkpointer::none();
         let rows = || Ok::<_, LearnError>(Table { targets, ..table }.into());
         let run = training.open(&mut pairdp_accountant::Unbooked, checkpointer, rows).unwrap();
-        run.rehearse(5, checkpointer).unwrap()
+        run.rehearse(Replay::from_seed(5), checkpointer).unwrap()
     };
     assert_eq!(run(1.0), run(2.0));
 }
@@ -357,7 +357,7 @@ fn what_columns_add_sums_up_to_the_score() {
             }
         }
     }
-    let row = Table { features: cells, columns: 5, targets: vec![1.0], rows: 1 };
+    let row = Table::new(cells, 5, vec![1.0]);
     let score = model.predictor.scores(&row)[0];
     let mut length = 0.0;
     model

@@ -149,6 +149,7 @@ fn a_broken_promise_is_refused_and_a_kept_one_is_certified() {
                     columns: D,
                     targets: (0..rows).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect(),
                     rows,
+                    owners: None,
                 };
                 let (settings, encoding) = (promised.clone(), Encoding::unscaled(D));
                 let training = Training { settings, encoding, label: None, budget };
@@ -202,6 +203,7 @@ fn models_of_tables_of_any_size_verify_and_do_not_tell_it() {
                 columns: D,
                 targets: rows.iter().map(|(_, y)| *y).collect(),
                 rows: rows.len(),
+                owners: None,
             };
             let training = Training { settings, encoding: Encoding::unscaled(D), label: None, budget };
             let model = training.fit(table).unwrap();

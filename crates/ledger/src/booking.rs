@@ -8,7 +8,7 @@
 use crate::entry::{Cancelled, Cost};
 use crate::{Key, Ledger, LedgerError, Outcome, Reservation, RunId, SchemaDigest};
 use pairdp_accountant::{Event, Payer, Price};
-use pairdp_units::Adjacency;
+use pairdp_units::{Adjacency, Unit};
 use std::path::Path;
 
 /// One run on one data set, read by one schema.
@@ -18,6 +18,7 @@ pub struct Booking {
     schema: SchemaDigest,
     /// None if their number is secret and nothing is promised of it; the promised cap if one is.
     records: Option<usize>,
+    unit: Unit,
     adjacency: Adjacency,
     /// The cap that the run asked for.
     cap: Option<usize>,
@@ -38,10 +39,10 @@ impl Booking {
     pub fn new(mut ledger: Ledger, dataset: &str, schema: SchemaDigest) -> Result<Self, LedgerError> {
         ledger.check_schema(dataset, schema)?;
         let facts = ledger.facts(dataset)?;
-        let records = facts.records.and_then(|records| usize::try_from(records).ok());
-        let adjacency = facts.adjacency;
+        let (unit, adjacency, records) = (facts.adjacency.unit(), facts.adjacency, facts.records);
+        let records = records.and_then(|records| usize::try_from(records).ok());
         let dataset = dataset.to_owned();
-        Ok(Self { ledger, dataset, schema, records, adjacency, cap: None, held: None })
+        Ok(Self { ledger, dataset, schema, records, unit, adjacency, cap: None, held: None })
     }
 
     /// The run's name, once it is paid for.
@@ -127,7 +128,7 @@ impl Payer for Booking {
             Some(_) if self.adjacency == Adjacency::AddRemovePromised => Ok(()),
             Some(known) if known != found => {
                 self.refund()?;
-                Err(LedgerError::OtherSize { dataset: self.dataset.clone(), found, known })
+                Err(LedgerError::OtherSize { dataset: self.dataset.clone(), unit: self.unit, found, known })
             }
             _ => Ok(()),
         }

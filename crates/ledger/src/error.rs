@@ -1,5 +1,5 @@
 use pairdp_accountant::AccountantError;
-use pairdp_units::{Adjacency, Budget, Delta, FrontEnd, Hint, shown};
+use pairdp_units::{Adjacency, Budget, Delta, FrontEnd, Hint, Unit, shown};
 use std::path::PathBuf;
 
 /// What a ledger refuses, or why it cannot be used.
@@ -62,11 +62,13 @@ pub enum LedgerError {
         promised: usize,
     },
     /// The table is not the one that was booked.
-    #[error("the table has {found} records, the ledger says {known} for `{dataset}`")]
+    #[error("the table has {found} {}, the ledger says {known} for `{dataset}`", .unit.many())]
     OtherSize {
         /// The data set.
         dataset: String,
-        /// Records of the table.
+        /// What is counted.
+        unit: Unit,
+        /// So many of the table.
         found: usize,
         /// Records that the ledger knows.
         known: usize,

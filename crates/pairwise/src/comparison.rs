@@ -64,12 +64,12 @@ impl Comparison {
         }
     }
 
-    /// The largest share of all terms of n records that count at once: at most n₊n₋ ≤ n²/4 of n(n−1) ordered pairs, once or
-    /// twice.
-    pub(crate) fn active_share(self, n: f64) -> f64 {
+    /// The largest share of all terms that count at once: at most n₊n₋ ≤ n²/4 of all ordered pairs, once or twice. `over` is n²
+    /// over the number of those.
+    pub(crate) fn active_share(self, over: f64) -> f64 {
         match self {
-            Self::OverNegative => n / (4.0 * (n - 1.0)),
-            Self::BothOrders => n / (2.0 * (n - 1.0)),
+            Self::OverNegative => over / 4.0,
+            Self::BothOrders => over / 2.0,
             Self::Distances | Self::Alone => 1.0,
         }
     }

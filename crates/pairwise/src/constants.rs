@@ -112,7 +112,7 @@ impl Problem {
     /// The smoothness of the whole risk of n records, ridge included: for rankers at most half or a quarter of the
     /// pairs count at once, so it is smaller than that of a pair.
     pub fn risk_smoothness(self, n: usize) -> Option<f64> {
-        let share = self.comparison().active_share(n as f64);
+        let share = self.active_share(n);
         self.constants().smoothness().map(|smoothness| up_by(smoothness * share + self.ridge(), 6.0))
     }
 }

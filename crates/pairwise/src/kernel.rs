@@ -53,6 +53,10 @@ pub use single::{pair_gradient, record_gradient};
 /// If the number of parameters does not fit the records: a mistake of the caller.
 pub fn gradient(problem: Problem, records: &Records, parameters: &[f64], par: Par) -> Vec<f64> {
     assert_eq!(parameters.len(), problem.parameters(records.columns()), "one parameter for each coordinate");
+    assert!(
+        problem.weighs() == records.strata().is_weighed() && (!problem.weighs() || can_weigh(problem)),
+        "records of persons for a problem that weighs them"
+    );
     if let Objective::Ranking { loss, .. } = problem.objective()
         && charges::needs_tree(loss)
     {
@@ -60,7 +64,7 @@ pub fn gradient(problem: Problem, records: &Records, parameters: &[f64], par: Pa
     }
     let mut workspace = Workspace::default();
     let ask = |question: &_| parts::answer(problem, records, Share::WHOLE, question, &mut workspace, par);
-    parts::gradient(problem, records.len(), parameters, par, ask)
+    parts::gradient(problem, records.size(), parameters, par, ask)
         .unwrap_or_else(|parts::Mismatch| unreachable!("a table answers questions about itself"))
 }
 
@@ -91,14 +95,26 @@ pub fn keeps_scores(problem: Problem, norm: f64) -> bool {
 
 /// The names of the kernels, as certificates state them.
 pub fn name(problem: Problem) -> &'static str {
-    match problem.objective() {
-        Objective::Ranking { .. } => "charges/2",
-        Objective::Metric { .. } => "tiles/2",
-        Objective::Pointwise { .. } => "rows/2",
+    match (problem.objective(), problem.weighs()) {
+        (Objective::Ranking { .. }, false) => "charges/2",
+        (Objective::Ranking { .. }, true) => "charges/3",
+        (Objective::Metric { .. }, _) => "tiles/2",
+        (Objective::Pointwise { .. }, false) => "rows/2",
+        (Objective::Pointwise { .. }, true) => "rows/3",
     }
 }
 
-/// How far, in Euclidean norm, [`gradient`] can be from the exact sum, for any table of n records of `columns` features
+/// Whether records of persons can be weighed: what is summed in floating point over records, as tiles and trees are, has an
+/// error that grows with their number, which is secret then.
+pub fn can_weigh(problem: Problem) -> bool {
+    match problem.objective() {
+        Objective::Ranking { loss, .. } => !charges::needs_tree(loss),
+        Objective::Metric { .. } => false,
+        Objective::Pointwise { .. } => true,
+    }
+}
+
+/// How far, in Euclidean norm, [`gradient`] can be from the exact sum, for any table of n records or persons, of `columns` features
 /// and parameters of norm at most `norm`: the largest gradient times [`relative_error`].
 pub fn error_bound(problem: Problem, norm: f64, n: usize, columns: usize) -> f64 {
     up_by(problem.gradient_norm_bound(norm, n) * relative_error(problem, n, columns), 2.0)

@@ -8,9 +8,12 @@
 //! Replacing a record moves the sums by at most [`sensitivity`]; what [`KnotSums`] adds up is a vector of that form, with
 //! shares rounded to multiples of 2⁻³², and not an approximation of one. Proof: `proofs/representation.md`.
 
+use crate::Strata;
 use crate::kernel::Par;
 use crate::kernel::blocks;
+use crate::kernel::exact;
 use crate::kernel::parts::Mismatch;
+use crate::strata;
 use pairdp_units::directed::{down_by, larger, up_by};
 use serde::{Deserialize, Serialize};
 
@@ -170,36 +173,38 @@ pub fn error_bound(records: usize, coordinates: usize) -> f64 {
     up_by(records as f64 * f64::EPSILON * (coordinates as f64 + 1.0).sqrt(), 4.0)
 }
 
-/// Sums of all records' vectors in whole numbers: parts of a table merge by addition.
+/// Sums of all records' vectors, each as often as it counts, in whole numbers: parts of a table merge by addition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct KnotSums(Vec<i64>);
+pub struct KnotSums(Vec<i128>);
 
 impl KnotSums {
-    /// Of the first `size` encoded rows of so many entries, and their targets within ±1.
+    /// Of the first encoded rows of so many entries, as many as there are in the strata, and their targets within ±1.
     pub fn new(
         layout: &Layout,
         rows: &[f64],
         columns: usize,
         targets: &[f64],
-        size: usize,
+        strata: &Strata,
         par: Par,
     ) -> Self {
-        let n = targets.len().min(size);
+        /// Shares of so many records are added in 64 bits.
+        const MOST: usize = 1 << 30;
         let (width, knots) = (layout.columns(), positions());
-        let parts = blocks::map(n, par, |range| {
-            let mut sums = vec![0; width + 2];
-            for record in range {
-                let (row, target) = (&rows[record * columns..(record + 1) * columns], &targets[record]);
-                add_row(layout, &knots, row, *target, &mut sums[..width]);
-                sums[width] += share((1.0 + target) / 2.0);
-                sums[width + 1] += WHOLE;
+        let parts = blocks::map(strata.rows().min(targets.len()), par, |range| {
+            let (mut total, mut sums) = (vec![0; width + 2], vec![0; width + 2]);
+            for (piece, counts) in strata.pieces(range, MOST) {
+                for record in piece {
+                    let (row, target) = (&rows[record * columns..(record + 1) * columns], &targets[record]);
+                    add_row(layout, &knots, row, *target, &mut sums[..width]);
+                    sums[width] += share((1.0 + target) / 2.0);
+                    sums[width + 1] += WHOLE;
+                }
+                exact::flush(&mut total, &mut sums, counts);
             }
-            sums
+            total
         });
-        let mut totals = vec![0_i64; width + 2];
-        for part in &parts {
-            totals.iter_mut().zip(part).for_each(|(total, sum)| *total += sum);
-        }
+        let mut totals = vec![0; width + 2];
+        parts.iter().for_each(|part| exact::add(&mut totals, part));
         Self(totals)
     }
 
@@ -211,7 +216,7 @@ impl KnotSums {
         if self.0.len() != other.0.len() {
             return Err(Mismatch);
         }
-        self.0.iter_mut().zip(&other.0).for_each(|(total, sum)| *total = total.wrapping_add(*sum));
+        exact::add(&mut self.0, &other.0);
         Ok(())
     }
 
@@ -227,7 +232,7 @@ impl KnotSums {
         if self.0.len() != layout.columns() + 2 {
             return Err(Mismatch);
         }
-        let step = 2.0_f64.powi(-SHARE_BITS);
+        let step = 2.0_f64.powi(-SHARE_BITS) * strata::unit();
         let mut sums = self.0.iter();
         let mut out = Vec::with_capacity(self.0.len());
         for block in layout.blocks() {
@@ -310,7 +315,9 @@ mod tests {
     fn vector(row: &[f64]) -> Vec<f64> {
         let layout = layout();
         let target = if row[1] > 0.0 { 1.0 } else { -1.0 };
-        KnotSums::new(&layout, row, row.len(), &[target], 9, Par::Sequential).query(&layout, false).unwrap()
+        KnotSums::new(&layout, row, row.len(), &[target], &Strata::plain(1), Par::Sequential)
+            .query(&layout, false)
+            .unwrap()
     }
 
     /// A cell at a knot, between two, beyond the range, no number; each category, none; missing or not.
@@ -358,7 +365,9 @@ mod tests {
         fn a_record_more_moves_no_further(a in row()) {
             let layout = layout();
             let query = |targets: &[f64]| {
-                KnotSums::new(&layout, &a, a.len(), targets, 9, Par::Sequential).query(&layout, true).unwrap()
+                KnotSums::new(&layout, &a, a.len(), targets, &Strata::plain(targets.len()), Par::Sequential)
+                    .query(&layout, true)
+                    .unwrap()
             };
             let (with, without) = (query(&[1.0]), query(&[]));
             let apart = with.iter().zip(&without).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
@@ -374,7 +383,7 @@ mod tests {
         let layout = Layout::new(vec![Block::Number { at: 0 }, Block::Target]);
         assert_eq!((layout.counts(), layout.target()), ((2, 0), Some(KNOTS)));
         let sums = |row: f64, target: f64| {
-            let sums = KnotSums::new(&layout, &[row], 1, &[target], 9, Par::Sequential);
+            let sums = KnotSums::new(&layout, &[row], 1, &[target], &Strata::plain(1), Par::Sequential);
             sums.query(&layout, false).unwrap()
         };
         let places = [-1.0, -0.99, -0.3, 0.0, 0.001, 0.5, 1.0, 7.0, f64::NAN];
@@ -417,10 +426,11 @@ mod tests {
             (0..3000).flat_map(|i| [f64::from(i % 97) / 48.0 - 1.0, f64::from(i % 2)]).collect();
         let targets: Vec<f64> = (0..3000).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
         let layout = Layout::new(vec![Block::Number { at: 0 }, Block::Category { at: 1, width: 1 }]);
-        let whole = KnotSums::new(&layout, &rows, 2, &targets, 3000, Par::Parallel);
+        let plain = Strata::plain;
+        let whole = KnotSums::new(&layout, &rows, 2, &targets, &plain(3000), Par::Parallel);
         let part = |range: std::ops::Range<usize>| {
             let own = &rows[2 * range.start..2 * range.end];
-            KnotSums::new(&layout, own, 2, &targets[range], 3000, Par::Sequential)
+            KnotSums::new(&layout, own, 2, &targets[range.clone()], &plain(range.len()), Par::Sequential)
         };
         let mut sum = part(600..3000);
         sum.merge(&part(0..1)).unwrap();
@@ -429,6 +439,6 @@ mod tests {
         let query = whole.query(&layout, true).unwrap();
         assert_eq!(query[query.len() - 2..], [1000.0, 3000.0 * count_weight(1, 1)]);
         // A cap leaves out what is beyond it.
-        assert_eq!(KnotSums::new(&layout, &rows, 2, &targets, 600, Par::Parallel), part(0..600));
+        assert_eq!(KnotSums::new(&layout, &rows, 2, &targets, &plain(600), Par::Parallel), part(0..600));
     }
 }

@@ -18,13 +18,15 @@ mod problem;
 mod ranking_statistics;
 mod records;
 mod sensitivity;
+mod strata;
 
 pub use clip::clip_row;
 pub use constants::{Constants, Regularity};
 pub use domain::{Domain, metric_map, solve_ridge};
 pub use loss::{LossKind, MarginLoss, MetricLoss, PointLoss};
-pub use pairdp_units::{Labels, Neighbours};
+pub use pairdp_units::{Labels, Neighbours, PerPerson, Unit};
 pub use problem::{Objective, Problem, ProblemError, RankingForm};
-pub use ranking_statistics::Shares;
+pub use ranking_statistics::{Norm, Scored, Shares};
 pub use records::{Records, RecordsError};
 pub use sensitivity::Sensitivity;
+pub use strata::Strata;

@@ -4,7 +4,7 @@ use crate::comparison::{Comparison, Linear};
 use crate::domain::norm_up;
 use crate::{Constants, Domain, MarginLoss, MetricLoss, PointLoss, Sensitivity};
 use pairdp_units::directed::{larger, up_by};
-use pairdp_units::{Adjacency, FrontEnd, Hint, Labels, Neighbours, shown};
+use pairdp_units::{Adjacency, FrontEnd, Hint, Labels, Neighbours, PerPerson, Unit, shown};
 use serde::{Deserialize, Serialize};
 
 /// Public numbers that do not make a problem.
@@ -95,6 +95,7 @@ pub struct Problem {
     ridge: f64,
     labels: Labels,
     neighbours: Neighbours,
+    per_person: Option<PerPerson>,
 }
 
 /// A problem as written in a file, before its numbers are checked.
@@ -109,6 +110,8 @@ struct RawProblem {
     labels: Labels,
     #[serde(default, skip_serializing_if = "is_replace_one")]
     neighbours: Neighbours,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    per_person: Option<PerPerson>,
 }
 
 fn is_replace_one(neighbours: &Neighbours) -> bool {
@@ -126,14 +129,15 @@ impl TryFrom<RawProblem> for Problem {
         Ok(Self::new(raw.objective, raw.domain, raw.feature_bound)?
             .with_ridge(raw.ridge)?
             .with_labels(raw.labels)
-            .with_neighbours(raw.neighbours))
+            .with_neighbours(raw.neighbours)
+            .with_persons(raw.per_person))
     }
 }
 
 impl From<Problem> for RawProblem {
     fn from(p: Problem) -> Self {
-        let Problem { objective, domain, feature_bound, ridge, labels, neighbours } = p;
-        Self { objective, domain, feature_bound, ridge, labels, neighbours }
+        let Problem { objective, domain, feature_bound, ridge, labels, neighbours, per_person } = p;
+        Self { objective, domain, feature_bound, ridge, labels, neighbours, per_person }
     }
 }
 
@@ -179,8 +183,8 @@ impl Problem {
         if domain == Domain::Whole && !lipschitz_everywhere {
             return Err(ProblemError::NotLipschitz);
         }
-        let (labels, neighbours) = (Labels::Private, Neighbours::ReplaceOne);
-        Ok(Self { objective, domain, feature_bound, ridge: 0.0, labels, neighbours })
+        let (labels, neighbours, per_person) = (Labels::Private, Neighbours::ReplaceOne, None);
+        Ok(Self { objective, domain, feature_bound, ridge: 0.0, labels, neighbours, per_person })
     }
 
     /// The same plus (λ/2)‖w‖².
@@ -212,6 +216,34 @@ impl Problem {
         Self { neighbours, ..self }
     }
 
+    /// The same for persons with several records each, if it is said how those enter.
+    #[must_use]
+    pub fn with_persons(self, per_person: Option<PerPerson>) -> Self {
+        Self { per_person, ..self }
+    }
+
+    /// How the records of a person enter, if persons are protected.
+    pub fn per_person(self) -> Option<PerPerson> {
+        self.per_person
+    }
+
+    /// Whether records count by weights, as all records of a person do.
+    pub fn weighs(self) -> bool {
+        self.per_person == Some(PerPerson::Weights)
+    }
+
+    /// What a sum over ordered pairs is divided by. Two records of one person are a pair as well, so that persons have N², and
+    /// pairs that a record forms with itself are none.
+    pub(crate) fn pairs(self, size: usize) -> f64 {
+        let n = size as f64;
+        if self.weighs() { n * n } else { n * (n - 1.0) }
+    }
+
+    /// Whom the guarantee protects.
+    pub fn unit(self) -> Unit {
+        if self.per_person.is_some() { Unit::Person } else { Unit::Record }
+    }
+
     /// Which tables count as neighbours.
     pub fn neighbours(self) -> Neighbours {
         self.neighbours
@@ -219,7 +251,7 @@ impl Problem {
 
     /// The name of the neighbouring relation, for whom the guarantee is.
     pub fn adjacency(self) -> Adjacency {
-        Adjacency::of(self.neighbours, self.labels)
+        Adjacency::of(self.neighbours, self.labels, self.unit())
     }
 
     /// The size that sums are divided by and noise is scaled to: that of the table, or the cap.
@@ -295,7 +327,7 @@ impl Problem {
     ///
     /// # Guarantee
     /// `proofs/ranking_sensitivity.md`, `proofs/metric_constants.md`, `proofs/pointwise_constants.md`; under a cap
-    /// `proofs/add_remove.md`.
+    /// `proofs/add_remove.md`; for persons, with n := N, `proofs/persons.md`.
     ///
     /// # Errors
     /// [`ProblemError::TooFewRecords`] below two records, or for a cap below two.
@@ -319,10 +351,14 @@ impl Problem {
 
     /// An upper bound on the norm of the risk's gradient, ridge excluded.
     pub fn gradient_norm_bound(self, norm: f64, n: usize) -> f64 {
-        let n = larger(n as f64, 2.0);
         let gradient = self.constants_within(norm).gradient_bound;
-        let share = self.comparison().active_share(n);
-        up_by(gradient * share, 4.0)
+        up_by(gradient * self.active_share(n), 4.0)
+    }
+
+    /// The largest share of all terms of n records or persons that count at once.
+    pub(crate) fn active_share(self, n: usize) -> f64 {
+        let n = n.max(2);
+        self.comparison().active_share(n as f64 * n as f64 / self.pairs(n))
     }
 
     /// The norm of public parameters, rounded up, as the other functions of this type take it.

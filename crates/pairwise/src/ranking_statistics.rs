@@ -1,21 +1,45 @@
-//! Shares of records and pairs from which AUC and accuracy follow, and how far one record can move them.
+//! Shares of records and pairs from which AUC and accuracy follow, and how far one record, or one person, can move them.
+//!
+//! AUC is ½ + K/(p(1 − p)), up to a factor that is public: K is the mean over ordered pairs of a positive and a negative record of
+//! ½, 0 or −½ as their scores are in order, tie or are not, and p the share of positives. Why not the share of pairs in order, from
+//! which it follows as well: a record that changes its class moves K by half as much as one that changes its place, so that
+//! with p scaled to the noise both together move no further than K alone.
 
-use crate::measure::Concordance;
+use crate::strata::{self, Strata};
 use crate::{ProblemError, Sensitivity};
-use pairdp_units::directed::up_by;
+use pairdp_units::directed::{down_by, up_by};
 
 /// What is asked about scored records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shares {
-    /// The share of ordered pairs that are a positive record scored above a negative one, ties counting half; and the share
-    /// of positive records.
+    /// K, and a multiple of the share of positives.
     Ranking,
     /// The same, and the share of records whose score has the sign of their class.
     Classification,
 }
 
-/// How far each computed share can be from the exact one: shares are at most 1, and three roundings make them.
+/// The distance that a noise hides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Norm {
+    /// ℓ1, for Laplace noise.
+    Sum,
+    /// ℓ2, for Gaussian noise.
+    Euclid,
+}
+
+/// How far each computed share can be from the exact one: shares are at most 1, and four roundings make them.
 const ERROR: f64 = 1.0 / (1_u64 << 51) as f64;
+
+/// Scored records: each one's score, whether it is positive, and what it counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Scored<'a> {
+    /// Of each record.
+    pub scores: &'a [f64],
+    /// Whether each is positive.
+    pub positive: &'a [bool],
+    /// In the same order.
+    pub strata: &'a Strata,
+}
 
 impl Shares {
     /// How many shares.
@@ -26,34 +50,87 @@ impl Shares {
         }
     }
 
-    /// How far replacing one of n records can move the computed shares, in ℓ2 norm. Each moves by at most 1/n.
+    /// What the share of positives is multiplied by: ½, or √3/2.
+    pub fn positives_scale(norm: Norm) -> f64 {
+        match norm {
+            Norm::Sum => 0.5,
+            Norm::Euclid => down_by(0.75_f64.sqrt(), 1.0),
+        }
+    }
+
+    /// How far replacing one of n records, or persons, can move the computed shares: K and the scaled share of positives together
+    /// by 1/n, and the share of right classes by as much.
     ///
     /// # Guarantee
-    /// Holds for every table and replacement, ties included: `proofs/private_evaluation.md`.
+    /// Holds for every table and replacement, ties included: `proofs/private_evaluation.md`, for persons `proofs/persons.md`.
     ///
     /// # Errors
-    /// [`ProblemError::TooFewRecords`] below two records.
-    pub fn sensitivity(self, n: usize) -> Result<Sensitivity, ProblemError> {
+    /// [`ProblemError::TooFewRecords`] below two.
+    pub fn sensitivity(self, norm: Norm, n: usize) -> Result<Sensitivity, ProblemError> {
         if n < 2 {
             return Err(ProblemError::TooFewRecords(n));
         }
-        let each = up_by(1.0 / n as f64 + 2.0 * ERROR, 2.0);
-        Ok(Sensitivity::new(up_by((self.count() as f64).sqrt() * each, 2.0)))
+        let exact = match (self, norm) {
+            (Self::Ranking, _) => 1.0,
+            (Self::Classification, Norm::Sum) => 2.0,
+            (Self::Classification, Norm::Euclid) => std::f64::consts::SQRT_2,
+        };
+        Ok(Sensitivity::new(up_by(exact / n as f64 + 2.0 * self.count() as f64 * ERROR, 4.0)))
     }
 
-    /// The shares, each within [0, 1]. Total: whatever the scores are, and for one class only.
-    pub fn of(self, scores: &[f64], positive: &[bool]) -> Vec<f64> {
-        let counted = Concordance::of(scores, positive);
-        let n = scores.len() as u128;
-        let twice_pairs = 2 * n * n.saturating_sub(1);
-        let share = |part: u128, all: u128| if all == 0 { 0.0 } else { part as f64 / all as f64 };
-        let mut shares = vec![share(counted.twice_right, twice_pairs), share(counted.positives as u128, n)];
+    /// The shares. Total: whatever the scores are, and for one class only.
+    pub fn of(self, norm: Norm, scored: Scored<'_>) -> Vec<f64> {
+        let Scored { scores, positive, strata } = scored;
+        let whole = strata.weights();
+        let weight = |i: usize| whole.get(i).copied().unwrap_or(1);
+        let one = if strata.is_weighed() { u128::from(strata::ONE) } else { 1 };
+        let n = strata.size() as u128;
+        let pairs = if strata.is_weighed() { n * n } else { n * n.saturating_sub(1) };
+        let quotient = |part: f64, all: u128| if all == 0 { 0.0 } else { part / all as f64 };
+        let total = |chosen: &dyn Fn(usize) -> bool| {
+            let weights = (0..scores.len()).filter(|i| chosen(*i)).map(|i| u128::from(weight(i)));
+            quotient(weights.sum::<u128>() as f64, n * one)
+        };
+        let concordance = balance(scores, positive, weight);
+        let positives = total(&|i| positive[i]);
+        let mut shares = vec![
+            // Twice K in whole numbers; the products of two weights have twice the bits.
+            quotient(concordance as f64 / one as f64, 2 * pairs * one),
+            positives * Self::positives_scale(norm),
+        ];
         if self == Self::Classification {
-            let right = scores.iter().zip(positive).filter(|(score, positive)| (**score > 0.0) == **positive);
-            shares.push(share(right.count() as u128, n));
+            shares.push(total(&|i| (scores[i] > 0.0) == positive[i]));
         }
         shares
     }
+}
+
+/// The weight of all pairs of a positive and a negative record in the right order, less that of pairs in the wrong one. Whether two
+/// records tie, and which comes first otherwise, depends on their two scores alone: −0 is 0, and what is not a number has a
+/// place in the order, too.
+fn balance(scores: &[f64], positive: &[bool], weight: impl Fn(usize) -> u64) -> i128 {
+    let mut order: Vec<(f64, bool, u64)> = scores
+        .iter()
+        .zip(positive)
+        .enumerate()
+        .map(|(i, (score, positive))| (score + 0.0, *positive, weight(i)))
+        .collect();
+    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let class = |entries: &[(f64, bool, u64)], wanted: bool| -> i128 {
+        entries
+            .iter()
+            .filter(|(_, positive, _)| *positive == wanted)
+            .map(|(.., weight)| i128::from(*weight))
+            .sum()
+    };
+    let negatives = class(&order, false);
+    let (mut below, mut balance) = (0, 0);
+    for tie in order.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
+        let (up, down) = (class(tie, true), class(tie, false));
+        balance += up * (below - (negatives - below - down));
+        below += down;
+    }
+    balance
 }
 
 #[cfg(test)]
@@ -71,42 +148,101 @@ mod tests {
         records
     }
 
-    /// All tables of up to five records, and all replacements: no share moves by more than 1/n, all can do so at once, and
-    /// nothing smaller would hold.
+    fn shares(shares: Shares, norm: Norm, (scores, positive): &(Vec<f64>, Vec<bool>)) -> Vec<f64> {
+        shares.of(norm, Scored { scores, positive, strata: &Strata::plain(scores.len()) })
+    }
+
+    fn apart(norm: Norm, a: &[f64], b: &[f64]) -> f64 {
+        let apart = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+        match norm {
+            Norm::Sum => apart.sum(),
+            Norm::Euclid => apart.map(|apart| apart * apart).sum::<f64>().sqrt(),
+        }
+    }
+
+    /// All tables of up to five records, and all replacements: the shares never move further than claimed, and nothing smaller
+    /// would hold.
     #[test]
     fn no_neighbour_is_further_away_than_claimed() {
-        for n in 2..=5_usize {
-            let mut furthest = 0.0_f64;
-            for code in 0..6_usize.pow(u32::try_from(n).unwrap()) {
-                let (scores, positive) = table(code, n);
-                let before = Shares::Classification.of(&scores, &positive);
-                for (place, other) in (0..n).flat_map(|place| (0..6).map(move |other| (place, other))) {
-                    let (mut scores, mut positive) = (scores.clone(), positive.clone());
-                    let (score, class) = table(other, 1);
-                    (scores[place], positive[place]) = (score[0], class[0]);
-                    let after = Shares::Classification.of(&scores, &positive);
-                    let apart: Vec<f64> = before.iter().zip(&after).map(|(a, b)| (a - b).abs()).collect();
-                    assert!(apart.iter().all(|apart| *apart <= 1.0 / n as f64 + 2.0 * ERROR), "{apart:?}");
-                    let length = apart.iter().map(|apart| apart * apart).sum::<f64>().sqrt();
-                    furthest = if length > furthest { length } else { furthest };
+        for (asked, norm) in [Shares::Ranking, Shares::Classification]
+            .into_iter()
+            .flat_map(|asked| [Norm::Sum, Norm::Euclid].map(|norm| (asked, norm)))
+        {
+            for n in 2..=4_usize {
+                let mut furthest = 0.0_f64;
+                for code in 0..6_usize.pow(u32::try_from(n).unwrap()) {
+                    let before = table(code, n);
+                    for (place, other) in (0..n).flat_map(|place| (0..6).map(move |other| (place, other))) {
+                        let mut after = before.clone();
+                        let (score, class) = table(other, 1);
+                        (after.0[place], after.1[place]) = (score[0], class[0]);
+                        let moved = apart(norm, &shares(asked, norm, &before), &shares(asked, norm, &after));
+                        furthest = if moved > furthest { moved } else { furthest };
+                    }
+                }
+                let claimed = asked.sensitivity(norm, n).unwrap().get();
+                assert!(
+                    furthest <= claimed && furthest > claimed * (1.0 - 1e-12),
+                    "{asked:?} {norm:?} n = {n}: {furthest} of {claimed}"
+                );
+            }
+        }
+        assert!(Shares::Ranking.sensitivity(Norm::Sum, 1).is_err());
+    }
+
+    /// Persons of up to two records, all tables of two of them and all replacements of one.
+    #[test]
+    fn no_person_moves_them_further_than_claimed() {
+        let persons: Vec<(Vec<f64>, Vec<bool>)> =
+            (0..6).map(|code| table(code, 1)).chain((0..36).map(|code| table(code, 2))).collect();
+        let joined = |a: &(Vec<f64>, Vec<bool>), b: &(Vec<f64>, Vec<bool>)| {
+            let (a, b) = if a.0.len() <= b.0.len() { (a, b) } else { (b, a) };
+            let counts: Vec<u32> =
+                [a, b].iter().flat_map(|p| vec![u32::try_from(p.0.len()).unwrap(); p.0.len()]).collect();
+            let (scores, positive) = ([&a.0[..], &b.0].concat(), [&a.1[..], &b.1].concat());
+            (scores, positive, Strata::of_persons(&counts, 2))
+        };
+        for norm in [Norm::Sum, Norm::Euclid] {
+            let mut furthest = 0.0;
+            for other in &persons {
+                let all: Vec<Vec<f64>> = persons
+                    .iter()
+                    .map(|person| {
+                        let (scores, positive, strata) = joined(person, other);
+                        let scored = Scored { scores: &scores, positive: &positive, strata: &strata };
+                        Shares::Classification.of(norm, scored)
+                    })
+                    .collect();
+                for (a, b) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
+                    let moved = apart(norm, a, b);
+                    furthest = if moved > furthest { moved } else { furthest };
                 }
             }
-            let claimed = Shares::Classification.sensitivity(n).unwrap().get();
-            assert!(
-                furthest <= claimed && furthest > claimed * (1.0 - 1e-12),
-                "n = {n}: {furthest} of {claimed}"
-            );
+            let claimed = Shares::Classification.sensitivity(norm, 2).unwrap().get();
+            assert!(furthest <= claimed && furthest > 0.8 * claimed, "{norm:?}: {furthest} of {claimed}");
         }
-        assert!(Shares::Ranking.sensitivity(1).is_err());
     }
 
     /// Scores that are no numbers have a place in the order that no third record can change.
     #[test]
     fn odd_scores_are_counted_like_others() {
-        let positive = [true, false, true, false];
-        let odd = Shares::Ranking.of(&[f64::NAN, f64::NAN, -0.0, 0.0], &positive);
-        let even = Shares::Ranking.of(&[9.0, 9.0, 1.0, 1.0], &positive);
-        assert_eq!(odd, even);
-        assert_eq!(Shares::Classification.of(&[1.0, 2.0], &[true, true]), [0.0, 1.0, 1.0]);
+        let positive = vec![true, false, true, false];
+        let of = |scores: [f64; 4]| shares(Shares::Ranking, Norm::Sum, &(scores.to_vec(), positive.clone()));
+        assert_eq!(of([f64::NAN, f64::NAN, -0.0, 0.0]), of([9.0, 9.0, 1.0, 1.0]));
+        let one_class = shares(Shares::Classification, Norm::Sum, &(vec![1.0, 2.0], vec![true, true]));
+        assert_eq!(one_class, [0.0, 0.5, 1.0]);
+    }
+
+    /// ½ + K(n − 1)/(n·p(1 − p)) is the AUC that is counted pair by pair.
+    #[test]
+    fn auc_follows_from_them() {
+        for code in [5, 77, 901, 5000, 7000] {
+            let table = table(code, 5);
+            let Some(expected) = crate::measure::auc(&table.0, &table.1) else { continue };
+            let found = shares(Shares::Ranking, Norm::Sum, &table);
+            let (k, p) = (found[0], 2.0 * found[1]);
+            let auc = 0.5 + k * 4.0 / (5.0 * p * (1.0 - p));
+            assert!((auc - expected).abs() < 1e-14, "{auc} for {expected}");
+        }
     }
 }

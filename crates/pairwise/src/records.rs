@@ -1,5 +1,6 @@
 //! The private table, in the form that kernels read.
 
+use crate::Strata;
 use crate::clip::clip_row;
 use pairdp_units::{FrontEnd, Hint};
 use zeroize::Zeroize as _;
@@ -39,6 +40,7 @@ pub struct Records {
     columns: usize,
     targets: Vec<f64>,
     feature_bound: f64,
+    strata: Strata,
 }
 
 impl Records {
@@ -89,10 +91,32 @@ impl Records {
         for row in features.chunks_exact_mut(columns) {
             clip_row(row, feature_bound);
         }
-        Ok(Self { features, columns, targets, feature_bound })
+        let strata = Strata::plain(targets.len());
+        Ok(Self { features, columns, targets, feature_bound, strata })
     }
 
-    /// n, which is public under replace-one adjacency.
+    /// The same, of persons with several records each.
+    ///
+    /// # Panics
+    /// If the strata are of another number of rows: a mistake of the caller.
+    #[must_use]
+    pub fn weighed(mut self, strata: Strata) -> Self {
+        assert_eq!(strata.rows(), self.len(), "strata of these rows");
+        self.strata = strata;
+        self
+    }
+
+    /// What each record counts.
+    pub fn strata(&self) -> &Strata {
+        &self.strata
+    }
+
+    /// How many records or, where persons are protected, how many persons sums are divided by. It is public.
+    pub fn size(&self) -> usize {
+        self.strata.size()
+    }
+
+    /// Rows: n, which is public where records are protected and their number is, and secret where persons are.
     pub fn len(&self) -> usize {
         self.targets.len()
     }
@@ -134,6 +158,7 @@ impl Records {
             columns: self.columns,
             targets: positions.iter().map(|&i| self.targets[i as usize]).collect(),
             feature_bound: self.feature_bound,
+            strata: self.strata.select(positions),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::gateway::{EnterCore as _, Refused};
 use pairdp_learn::LearnError;
 use pairdp_ledger::{Balance, Booking, DataSet, Head, Key, Ledger, LedgerError, SchemaDigest};
-use pairdp_units::{Adjacency, Budget};
+use pairdp_units::{Adjacency, Budget, Unit};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ pub(crate) fn ledger_create(py: Python<'_>, path: PathBuf, key_command: Option<&
     })
 }
 
-/// Enters a data set. Without a number of records that number is secret: neighbours add or remove a record. It is secret, too, where
-/// the number is promised to be the most.
+/// Enters a data set. Without a number of records, or persons, that number is secret: neighbours add or remove one. It is secret,
+/// too, where the number of records is promised to be the most.
 #[pyfunction]
-#[pyo3(signature = (path, key_command, dataset, epsilon, delta, records, public_labels, promised, form))]
+#[pyo3(signature = (path, key_command, dataset, epsilon, delta, records, persons, public_labels, promised, form))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 #[expect(clippy::too_many_arguments, reason = "a call from Python, by name")]
 pub(crate) fn ledger_add(
@@ -37,22 +37,31 @@ pub(crate) fn ledger_add(
     epsilon: f64,
     delta: f64,
     records: Option<u64>,
+    persons: bool,
     public_labels: bool,
     promised: bool,
     form: Option<&str>,
 ) -> PyResult<()> {
     py.enter_core(|| {
+        let unit = if persons { Unit::Person } else { Unit::Record };
         if records.is_some_and(|records| records < 2) {
-            return Err(Refused::value("a table needs at least 2 records to form a pair"));
+            return Err(Refused::value(format!("a table needs at least 2 {} to form a pair", unit.many())));
         }
         let grant = Budget::new(epsilon, delta)?;
-        let adjacency = match (records, public_labels) {
-            (None, _) if promised => return Err(LearnError::PromiseOfNothing.into()),
-            (Some(_), false) if promised => Adjacency::AddRemovePromised,
-            (Some(_), false) => Adjacency::ReplaceOne,
-            (Some(_), true) if !promised => Adjacency::ReplaceFeatures,
-            (None, false) => Adjacency::AddRemoveOne,
-            (_, true) => return Err(LearnError::PublicLabelsOfSecretSize.into()),
+        let adjacency = match (records, public_labels, unit) {
+            _ if promised && unit == Unit::Person => {
+                return Err(LearnError::NoProof("a promise about persons").into());
+            }
+            (None, ..) if promised => return Err(LearnError::PromiseOfNothing.into()),
+            (_, true, _) if promised => return Err(LearnError::PublicLabelsOfSecretSize.into()),
+            _ if promised => Adjacency::AddRemovePromised,
+            (_, true, Unit::Person) => return Err(LearnError::PublicLabelsOfPersons.into()),
+            (Some(_), false, Unit::Person) => Adjacency::ReplaceOnePerson,
+            (None, false, Unit::Person) => Adjacency::AddRemoveOnePerson,
+            (Some(_), false, Unit::Record) => Adjacency::ReplaceOne,
+            (Some(_), true, Unit::Record) => Adjacency::ReplaceFeatures,
+            (None, false, Unit::Record) => Adjacency::AddRemoveOne,
+            (None, true, Unit::Record) => return Err(LearnError::PublicLabelsOfSecretSize.into()),
         };
         let schema = form.map(SchemaDigest::of);
         open(&path, key_command)?.add(dataset, DataSet { grant, adjacency, records, schema })?;

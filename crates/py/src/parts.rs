@@ -8,6 +8,7 @@ use pairdp_accountant::Unbooked;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, table_files};
 use pairdp_learn::parts::{self, Ask, CountedParts};
 use pairdp_learn::{Checkpointer, PaidRun, Rows, Training};
+use pairdp_noise::Replay;
 use pairdp_units::Budget;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -54,7 +55,8 @@ pub(crate) fn describe_parts(
             Refused::value(format!("{} needs {wanted} under [label] in the schema", task.name()))
         })?;
         let encoding = Encoding::of(&schema);
-        let texts = parts::describe(task, &table_files(&data)?, &encoding, schema.label(), workers)?;
+        let texts =
+            parts::describe(task, &table_files(&data)?, &encoding, schema.label(), schema.person(), workers)?;
         let json =
             |value: serde_json::Result<String>| value.map_err(|error| Refused::value(error.to_string()));
         Ok((texts, json(serde_json::to_string(&encoding))?, json(serde_json::to_string(schema.label()))?))
@@ -103,7 +105,7 @@ pub(crate) fn rehearse_parts(
     failure.or(py.enter_core_for_long(move |_| {
         let mut checkpointer = Checkpointer::none();
         let paid = run.open(&mut checkpointer, here.then_some(data.as_path()))?;
-        Ok(paid.rehearse(seed, &mut checkpointer)?)
+        Ok(paid.rehearse(Replay::from_seed(seed), &mut checkpointer)?)
     }))
 }
 

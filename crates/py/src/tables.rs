@@ -96,8 +96,8 @@ pub(crate) fn read_schema(py: Python<'_>, path: Option<PathBuf>, text: Option<&s
             }
         };
         let encoding = Encoding::of(&schema);
-        let form = encoding.form(schema.label()).map_err(Refused::value)?;
-        Ok(json!({ "columns": schema.columns(), "label": schema.label(), "private": schema.private(),
+        let form = encoding.form(schema.label(), schema.person()).map_err(Refused::value)?;
+        Ok(json!({ "columns": schema.columns(), "label": schema.label(), "person": schema.person(), "private": schema.private(),
             "ignore": schema.ignored(), "form": form })
         .to_string())
     })

@@ -6,16 +6,17 @@ use crate::model::Model;
 use crate::settings::read_settings;
 use crate::tables::{Rows, described};
 use numpy::PyReadonlyArray1;
-use pairdp_data::{Encoding, Table};
+use pairdp_data::{Encoding, Owners, Table};
 use pairdp_learn::baseline::{self, Baseline};
 use pairdp_learn::{Checkpointer, Training, certified_event};
-use pairdp_units::Budget;
+use pairdp_units::{Budget, Unit};
 use pyo3::prelude::*;
 
 /// Trains a private model. `settings` is a JSON object of public choices, `encoding` and `label` are as in a model file;
-/// `targets` are ±1, class numbers, or numbers within ±1. `booking` says which ledger pays.
+/// `targets` are ±1, class numbers, or numbers within ±1. `booking` says which ledger pays, `groups` has a number for the person of
+/// each row.
 #[pyfunction]
-#[pyo3(signature = (rows, targets, encoding, label, settings, epsilon, delta, booking=None))]
+#[pyo3(signature = (rows, targets, encoding, label, settings, epsilon, delta, booking=None, groups=None))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 #[expect(clippy::too_many_arguments, reason = "a call from Python, by name")]
 pub(crate) fn fit(
@@ -28,15 +29,16 @@ pub(crate) fn fit(
     epsilon: f64,
     delta: f64,
     booking: Option<Payment>,
+    groups: Option<Vec<u32>>,
 ) -> PyResult<Model> {
     let budget = Budget::new(epsilon, delta).map_err(Refused::from)?;
     let mut payer = booking.map(|payment| payer(&payment)).transpose().map_err(Refused::from)?;
     let (encoding, label) = described(encoding, label)?;
     let training = Training { settings: read_settings(settings)?, encoding, label, budget };
-    let secret = training.settings.max_records.is_some();
+    let secret = training.settings.max_records.is_some() || training.settings.unit == Unit::Person;
     // The table is looked at here, before Python's lock is released.
     let run = training.open(&mut payer, &mut Checkpointer::none(), || -> Result<_, Refused> {
-        Ok(labelled(&training.encoding, &rows, &targets, secret)?.into())
+        Ok(labelled(&training.encoding, &rows, &targets, groups, secret)?.into())
     })?;
     py.enter_core_for_long(move |stop| {
         let model = run.train(&mut Checkpointer::none().stopped_by(stop))?;
@@ -49,7 +51,7 @@ pub(crate) fn fit(
 
 /// Descends over all pairs without privacy.
 #[pyfunction]
-#[pyo3(signature = (rows, targets, encoding, label, settings))]
+#[pyo3(signature = (rows, targets, encoding, label, settings, groups=None))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 pub(crate) fn fit_baseline(
     py: Python<'_>,
@@ -58,10 +60,11 @@ pub(crate) fn fit_baseline(
     encoding: &str,
     label: Option<&str>,
     settings: &str,
+    groups: Option<Vec<u32>>,
 ) -> PyResult<Model> {
     let settings = read_settings(settings)?;
     let (encoding, label) = described(encoding, label)?;
-    let table = labelled(&encoding, &rows, &targets, false)?;
+    let table = labelled(&encoding, &rows, &targets, groups, false)?;
     py.enter_core_for_long(move |_| {
         let model = baseline::fit(Baseline::Gd, &settings, table, encoding, label)?;
         Ok(Model { text: model.to_json()?, predictor: model.predictor })
@@ -73,8 +76,13 @@ fn labelled(
     encoding: &Encoding,
     rows: &Rows<'_>,
     targets: &PyReadonlyArray1<'_, f64>,
+    groups: Option<Vec<u32>>,
     secret: bool,
 ) -> Result<Table, Refused> {
     let targets = targets.as_slice().map_err(|_| Refused::value("targets must be contiguous"))?.to_vec();
-    Ok(Table { targets, ..rows.encode(encoding, secret)? })
+    let table = rows.encode(encoding, secret)?;
+    if groups.as_ref().is_some_and(|groups| groups.len() != table.rows) {
+        return Err(Refused::value("groups must say whose each row of X is"));
+    }
+    Ok(Table { targets, owners: groups.map(Owners::new), ..table })
 }

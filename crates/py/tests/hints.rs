@@ -7,7 +7,7 @@ use pairdp_learn::{Algorithm, LearnError, ModelError};
 use pairdp_ledger::{Damage, LedgerError};
 use pairdp_noise::NoiseError;
 use pairdp_pairwise::ProblemError;
-use pairdp_units::{Adjacency, Budget, Delta, FrontEnd, Hint, UnitError};
+use pairdp_units::{Adjacency, Budget, Delta, FrontEnd, Hint, Unit, UnitError};
 use pairdp_verify::DocumentError;
 use std::path::PathBuf;
 
@@ -67,7 +67,7 @@ fn of_ledgers() -> Vec<LedgerError> {
         does_not_fit(Some(0.31)),
         does_not_fit(None),
         NoSize(dataset.clone()),
-        OtherSize { dataset: dataset.clone(), found: 1, known: 2 },
+        OtherSize { dataset: dataset.clone(), unit: Unit::Record, found: 1, known: 2 },
         NoDataSet(dataset.clone()),
         DataSetExists(dataset.clone()),
         OtherSchema(dataset.clone()),

@@ -18,6 +18,50 @@ pub enum Labels {
     Public,
 }
 
+/// Whom a guarantee protects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// A record: whoever has several is protected the less the more there are.
+    #[default]
+    Record,
+    /// A person with all records, however many.
+    Person,
+}
+
+impl Unit {
+    /// What so many of them are called.
+    pub const fn many(self) -> &'static str {
+        match self {
+            Self::Record => "records",
+            Self::Person => "persons",
+        }
+    }
+}
+
+/// How the records of a person enter, where persons are protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PerPerson {
+    /// All of them, with weights that add up to at most 1.
+    Weights,
+    /// One, drawn in secret before anything else.
+    One,
+}
+
+impl PerPerson {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Weights, Self::One];
+
+    /// The name that people type, and certificates have.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Weights => "weights",
+            Self::One => "one",
+        }
+    }
+}
+
 /// Which tables count as neighbours, with the number that a proof needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -49,23 +93,51 @@ pub enum Adjacency {
     ReplaceFeatures,
     /// Tables of which one has a record more; how many there are is secret.
     AddRemoveOne,
+    /// Tables of the same public number of persons that differ in one person, who may have any number of records.
+    ReplaceOnePerson,
+    /// Tables of which one has a person more; how many there are is secret.
+    AddRemoveOnePerson,
     /// The same among tables of at most as many records as was promised.
     AddRemovePromised,
 }
 
 impl Adjacency {
     /// Every kind.
-    pub const ALL: [Self; 4] =
-        [Self::ReplaceOne, Self::ReplaceFeatures, Self::AddRemoveOne, Self::AddRemovePromised];
+    pub const ALL: [Self; 6] = [
+        Self::ReplaceOne,
+        Self::ReplaceFeatures,
+        Self::AddRemoveOne,
+        Self::AddRemovePromised,
+        Self::ReplaceOnePerson,
+        Self::AddRemoveOnePerson,
+    ];
 
-    /// The relation of such neighbours.
-    pub const fn of(neighbours: Neighbours, labels: Labels) -> Self {
-        match (neighbours, labels) {
-            (Neighbours::ReplaceOne, Labels::Private) => Self::ReplaceOne,
-            (Neighbours::ReplaceOne, Labels::Public) => Self::ReplaceFeatures,
-            (Neighbours::AddRemoveOne { .. }, _) => Self::AddRemoveOne,
-            (Neighbours::AddRemovePromised { .. }, _) => Self::AddRemovePromised,
+    /// The relation of such neighbours. A person's number of records is secret, so that no labels of persons are public; nothing is
+    /// proved of a promise about persons, and verifiers refuse it.
+    pub const fn of(neighbours: Neighbours, labels: Labels, unit: Unit) -> Self {
+        match (neighbours, labels, unit) {
+            (Neighbours::ReplaceOne, Labels::Private, Unit::Record) => Self::ReplaceOne,
+            (Neighbours::ReplaceOne, Labels::Public, Unit::Record) => Self::ReplaceFeatures,
+            (Neighbours::AddRemoveOne { .. }, _, Unit::Record) => Self::AddRemoveOne,
+            (Neighbours::AddRemovePromised { .. }, _, _) => Self::AddRemovePromised,
+            (Neighbours::ReplaceOne, _, Unit::Person) => Self::ReplaceOnePerson,
+            (Neighbours::AddRemoveOne { .. }, _, Unit::Person) => Self::AddRemoveOnePerson,
         }
+    }
+
+    /// Whom it protects.
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::ReplaceOne | Self::ReplaceFeatures | Self::AddRemoveOne | Self::AddRemovePromised => {
+                Unit::Record
+            }
+            Self::ReplaceOnePerson | Self::AddRemoveOnePerson => Unit::Person,
+        }
+    }
+
+    /// Whether the number of records, or of persons, is secret.
+    pub const fn is_secret_size(self) -> bool {
+        matches!(self, Self::AddRemoveOne | Self::AddRemovePromised | Self::AddRemoveOnePerson)
     }
 
     /// The name in certificates and ledgers; never reused for another meaning.
@@ -74,6 +146,8 @@ impl Adjacency {
             Self::ReplaceOne => "replace-one",
             Self::ReplaceFeatures => "replace-features",
             Self::AddRemoveOne => "add-remove-one",
+            Self::ReplaceOnePerson => "replace-one-person",
+            Self::AddRemoveOnePerson => "add-remove-one-person",
             Self::AddRemovePromised => "add-remove-promised",
         }
     }
@@ -85,23 +159,29 @@ impl Adjacency {
         self == other || wider.contains(&(self, other))
     }
 
-    /// What a guarantee for a table of so many records (or at most so many, if their number is secret) is *for*, in words.
-    pub fn protects(self, records: usize) -> String {
+    /// What a guarantee for a table of so many records or persons (or at most so many, if their number is secret) is *for*, in
+    /// words.
+    pub fn protects(self, size: usize) -> String {
         match self {
-            Self::ReplaceOne => format!("replacing any one of {records} records by any other"),
+            Self::ReplaceOne => format!("replacing any one of {size} records by any other"),
             Self::ReplaceFeatures => format!(
-                "replacing the features of any one of {records} records; the labels count as public and are not protected"
+                "replacing the features of any one of {size} records; the labels count as public and are not protected"
             ),
             Self::AddRemoveOne => {
-                format!(
-                    "adding or removing any one record; how many there are, at most {records}, stays secret"
-                )
+                format!("adding or removing any one record; how many there are, at most {size}, stays secret")
             }
             Self::AddRemovePromised => {
                 format!(
-                    "adding or removing any one record, as long as there are no more than the promised {records}; how many there are stays secret"
+                    "adding or removing any one record, as long as there are no more than the promised {size}; how many there are stays secret"
                 )
             }
+            Self::ReplaceOnePerson => format!(
+                "exchanging any one of {size} persons, with all of their records, for any other person with any number of records"
+            ),
+            Self::AddRemoveOnePerson => format!(
+                "adding or removing any one person with all of their records; how many persons there are, at most {size}, \
+                 stays secret"
+            ),
         }
     }
 }

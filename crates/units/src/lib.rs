@@ -11,6 +11,6 @@ mod hint;
 mod privacy;
 pub mod shown;
 
-pub use adjacency::{Adjacency, Labels, Neighbours};
+pub use adjacency::{Adjacency, Labels, Neighbours, PerPerson, Unit};
 pub use hint::{FrontEnd, Hint};
 pub use privacy::{Budget, Delta, Epsilon, EpsilonBound, UnitError};

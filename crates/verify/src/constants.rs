@@ -167,9 +167,11 @@ pub fn moved(problem: &Problem, norm: f64) -> f64 {
     larger(any_label.both_orders, orders(problem) * any_label.gradient)
 }
 
-/// The largest share of the n(n − 1) ordered pairs that count at once: of n₊n₋ ≤ n²/4 pairs, one order or both.
+/// The largest share of the n(n − 1) ordered pairs that count at once: of n₊n₋ ≤ n²/4 pairs, one order or both. Persons with weights
+/// are paired with themselves, too: of N² pairs.
 pub fn active_share(problem: &Problem, n: f64) -> f64 {
     match problem.objective {
+        Objective::Ranking { .. } if problem.weighs() => orders(problem) / 4.0,
         Objective::Ranking { .. } => orders(problem) * n / (4.0 * (n - 1.0)),
         Objective::Metric { .. } | Objective::Pointwise { .. } => 1.0,
     }
@@ -231,10 +233,12 @@ pub fn packing_error(problem: &Problem, norm: f64) -> f64 {
 
 /// The kernel that computes gradients over all pairs, whose roundings [`sum_error`] counts.
 pub fn kernel(problem: &Problem) -> &'static str {
-    match problem.objective {
-        Objective::Ranking { .. } => "charges/2",
-        Objective::Metric { .. } => "tiles/2",
-        Objective::Pointwise { .. } => "rows/2",
+    match (problem.objective, problem.weighs()) {
+        (Objective::Ranking { .. }, false) => "charges/2",
+        (Objective::Ranking { .. }, true) => "charges/3",
+        (Objective::Metric { .. }, _) => "tiles/2",
+        (Objective::Pointwise { .. }, false) => "rows/2",
+        (Objective::Pointwise { .. }, true) => "rows/3",
     }
 }
 

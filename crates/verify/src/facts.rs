@@ -2,13 +2,13 @@
 
 use crate::algorithms::{has_phases, needs_pairs, perturbs_output};
 use crate::constants::{self, Constants, constants, is_semidefinite, radius};
-use crate::losses::is_lipschitz;
+use crate::losses::{is_lipschitz, needs_tree};
 use crate::relations::{Relation, TOLERANCE, close, covers, require};
 use crate::{former, moments, paths, ranges, samples, stages};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{
     Algorithm, Certificate, Domain, FORMAT, FORMER, Labels, MetricLoss, ModelDocument, Neighbours, Noise,
-    Objective, PointLoss, Problem, Released, Stage, Task,
+    Objective, PerPerson, PointLoss, Problem, Released, Stage, Task,
 };
 use pairdp_units::{Adjacency, Budget};
 
@@ -166,9 +166,14 @@ impl<'a> Facts<'a> {
             format!("`{algorithm}` learns from pairs")
         })?;
         require(!(algorithm == Algorithm::Moments && metric), || "moments are not of pairs".into())?;
+        self.persons()?;
         let most = match problem.neighbours {
             Neighbours::ReplaceOne => return Ok(()),
-            Neighbours::AddRemoveOne { most } | Neighbours::AddRemovePromised { most } => most,
+            Neighbours::AddRemoveOne { most } => most,
+            Neighbours::AddRemovePromised { most } => {
+                require(problem.per_person.is_none(), || "no proof for a promise about persons".into())?;
+                most
+            }
         };
         let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
         let jumps = problem.objective == (Objective::Metric { loss: MetricLoss::Hinge });
@@ -176,6 +181,23 @@ impl<'a> Facts<'a> {
             format!("no proof for {algorithm} with up to {most} records")
         })?;
         require(problem.labels == Labels::Private, || "labels that are public have a public number".into())
+    }
+
+    /// What is proved for persons with several records: `proofs/persons.md`.
+    fn persons(&self) -> Result<(), String> {
+        let (algorithm, problem) = (self.certificate.algorithm, self.problem);
+        let Some(per_person) = problem.per_person else { return Ok(()) };
+        require(self.certificate.format == FORMAT, || "this format knows no persons".into())?;
+        require(problem.labels == Labels::Private, || "a person's number of labels is secret".into())?;
+        let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
+        let exact_sums = match problem.objective {
+            Objective::Ranking { loss, .. } => !needs_tree(loss),
+            Objective::Pointwise { .. } => true,
+            Objective::Metric { .. } => false,
+        };
+        require(per_person == PerPerson::One || whole_table && exact_sums, || {
+            format!("no proof for {algorithm} with all records of a person")
+        })
     }
 
     fn claim(&self) -> Result<(), String> {

@@ -38,7 +38,7 @@ fn model(settings: &Settings, label: Option<Label>) -> PrivateModel {
     let features = (0..rows * columns).map(|i| (i % 7) as f64 / 3.0 - 1.0).collect();
     let targets = (0..rows).map(|i| (i % 2) as f64 * 2.0 - 1.0).collect();
     let budget = Budget::new(1.0, 1e-6).unwrap();
-    let table = Table { features, columns, targets, rows };
+    let table = Table::new(features, columns, targets);
     Training { settings: settings.clone(), encoding, label, budget }.fit(table).unwrap()
 }
 

@@ -10,6 +10,7 @@ mod kernels;
 mod learn;
 mod ledger;
 mod noise;
+mod persons;
 mod race;
 mod report;
 mod representation;
@@ -35,6 +36,11 @@ const BENCHMARKS: &[Benchmark] = &[
     ("kernels", "gradients over all pairs, next to reading the table", kernels::run),
     ("learn", "private descent, next to its gradients and without its noise", learn::run),
     ("ledger", "reserving a budget: alone, and in eight processes at once", ledger::run),
+    (
+        "persons",
+        "models of persons with several records, beside other ways, and what weights cost (--cohorts K)",
+        persons::run,
+    ),
     ("race", "our side of the race against peers (--job NAME)", race::run),
     ("representation", "learning from ranks, next to moments of as many columns", representation::run),
     ("scaling", "time and memory of training as tables grow", scaling::run),

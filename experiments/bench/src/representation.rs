@@ -5,6 +5,7 @@ use crate::report::{Report, best_cpu_seconds};
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::{Algorithm, LearnError, RepresentationKind, Settings, Training};
 use pairdp_noise::{Replay, Source};
+use pairdp_pairwise::Strata;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{Block, KnotSums, Layout};
 use pairdp_units::Budget;
@@ -27,9 +28,9 @@ fn measure(report: &mut Report) -> Result<(), LearnError> {
     let both = trained(&narrow, RepresentationKind::Ranks)?;
     let one = trained(&wide, RepresentationKind::Ranges)?;
     let layout = Layout::new((0..COLUMNS).map(|at| Block::Number { at }).collect());
-    let Table { features, columns, targets, rows } = &narrow;
+    let Table { features, columns, targets, rows, .. } = &narrow;
     let first = best_cpu_seconds(REPEATS, || {
-        KnotSums::new(&layout, features, *columns, targets, *rows, Par::Parallel)
+        KnotSums::new(&layout, features, *columns, targets, &Strata::plain(*rows), Par::Parallel)
     });
     report.row("two releases/moments of as many columns", &size, both / one, "ratio of times");
     report.row("two releases, beyond 1.25 times that", &size, both - 1.25 * one, "seconds");
@@ -43,7 +44,8 @@ fn trained(table: &Table, representation: RepresentationKind) -> Result<f64, Lea
     let settings = Settings { algorithm, representation, ..Settings::default() };
     let encoding = Encoding::unscaled(table.columns);
     let training = Training { settings, encoding, label: None, budget: Budget::new(1.0, 1e-8)? };
-    let copy = || Table { features: table.features.clone(), targets: table.targets.clone(), ..*table };
+    let copy =
+        || Table { owners: None, features: table.features.clone(), targets: table.targets.clone(), ..*table };
     training.fit(copy())?;
     Ok(best_cpu_seconds(REPEATS, || training.fit(copy())))
 }
@@ -54,5 +56,5 @@ fn table(columns: usize) -> Table {
     let features: Vec<f64> = (0..RECORDS * columns).map(|_| uniform() / 4.0).collect();
     let label = |row: &[f64]| if row[0] > 0.0 { 1.0 } else { -1.0 };
     let targets = features.chunks_exact(columns).map(label).collect();
-    Table { features, columns, targets, rows: RECORDS }
+    Table { features, columns, targets, rows: RECORDS, owners: None }
 }

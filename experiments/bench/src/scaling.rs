@@ -98,5 +98,5 @@ fn table(n: usize, d: usize) -> Table {
     });
     let targets = features.chunks_exact(d).map(|row| if row[0] + 0.5 * row[1] > 1.0 { 1.0 } else { -1.0 });
     let targets = targets.collect();
-    Table { features, columns: d, targets, rows: n }
+    Table::new(features, d, targets)
 }

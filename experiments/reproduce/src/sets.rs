@@ -270,7 +270,8 @@ impl Chance {
 fn simulated(rows: usize, mut chance: Chance, positive: impl Fn(f64, f64) -> bool) -> Table {
     const D: usize = 50;
     let w = direction(D);
-    let mut table = Table { features: Vec::with_capacity(rows * D), columns: D, targets: Vec::new(), rows };
+    let mut table =
+        Table { features: Vec::with_capacity(rows * D), columns: D, targets: Vec::new(), rows, owners: None };
     for _ in 0..rows {
         let x: Vec<f64> = (0..D).map(|_| chance.normal()).collect();
         let score: f64 = x.iter().zip(&w).map(|(x, w)| x * w).sum();
@@ -285,7 +286,8 @@ fn simulated(rows: usize, mut chance: Chance, positive: impl Fn(f64, f64) -> boo
 fn linear(rows: usize, mut chance: Chance) -> Table {
     const D: usize = 10;
     let w = direction(D);
-    let mut table = Table { features: Vec::with_capacity(rows * D), columns: D, targets: Vec::new(), rows };
+    let mut table =
+        Table { features: Vec::with_capacity(rows * D), columns: D, targets: Vec::new(), rows, owners: None };
     for _ in 0..rows {
         let x: Vec<f64> = (0..D).map(|_| 2.0 * chance.uniform() - 1.0).collect();
         let score: f64 = x.iter().zip(&w).map(|(x, w)| x * w).sum();
@@ -298,7 +300,8 @@ fn linear(rows: usize, mut chance: Chance) -> Table {
 /// Uniform features, and classes by the sum of the first two with some noise: a metric that has learned which they are finds
 /// better neighbours than the Euclidean distance.
 fn one_direction(rows: usize, d: usize, mut chance: Chance) -> Table {
-    let mut table = Table { features: Vec::with_capacity(rows * d), columns: d, targets: Vec::new(), rows };
+    let mut table =
+        Table { features: Vec::with_capacity(rows * d), columns: d, targets: Vec::new(), rows, owners: None };
     for _ in 0..rows {
         let x: Vec<f64> = (0..d).map(|_| 2.0 * chance.uniform() - 1.0).collect();
         let score = x[0] + x[1] + 0.3 * chance.normal();
@@ -324,6 +327,7 @@ pub fn part(table: &Table, chosen: &[usize]) -> Table {
         columns: d,
         targets: chosen.iter().map(|&i| table.targets[i]).collect(),
         rows: chosen.len(),
+        owners: None,
     }
 }
 

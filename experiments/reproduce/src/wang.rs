@@ -106,6 +106,7 @@ fn cell(figure: &Figure, kappa: f64, epsilon: f64, repetitions: usize) -> Result
         columns: train.columns,
         targets: train.targets.clone(),
         rows: train.rows,
+        owners: None,
     };
     let encoding = Encoding::unscaled(COLUMNS_OF_X);
     let budget = Budget::new(epsilon, (RECORDS as f64).powi(-2))?;
@@ -164,7 +165,13 @@ fn cell(figure: &Figure, kappa: f64, epsilon: f64, repetitions: usize) -> Result
 /// Directions that are uniform on the sphere, and targets or labels by their score and normal noise of deviation κ. Targets
 /// beyond ±½ are drawn again.
 fn drawn(figure: &Figure, kappa: f64, random: &mut Replay) -> Table {
-    let mut table = Table { features: Vec::new(), columns: COLUMNS_OF_X, targets: Vec::new(), rows: RECORDS };
+    let mut table = Table {
+        features: Vec::new(),
+        columns: COLUMNS_OF_X,
+        targets: Vec::new(),
+        rows: RECORDS,
+        owners: None,
+    };
     while table.targets.len() < RECORDS {
         let mut x: Vec<f64> = (0..COLUMNS_OF_X).map(|_| normal(random)).collect();
         let length = x.iter().map(|v| v * v).sum::<f64>().sqrt();

@@ -122,10 +122,11 @@ def moved(problem: Problem, norm: float) -> float:
 
 
 def active_share(problem: Problem, n: int) -> float:
-    """Return the largest share of ordered pairs that count: n₊n₋ ≤ n²/4 of n(n − 1), once or twice."""
+    """Return the largest share of ordered pairs that count: n₊n₋ ≤ n²/4 of n(n − 1), once or twice; of N² for weights of persons."""
     if problem.kind != "ranking":
         return 1.0
-    return n / ((2.0 if problem.symmetric else 4.0) * (n - 1.0))
+    pairs = n * n if problem.weighs else n * (n - 1.0)
+    return n * n / ((2.0 if problem.symmetric else 4.0) * pairs)
 
 
 def largest_risk_gradient(problem: Problem, norm: float, n: int) -> float:

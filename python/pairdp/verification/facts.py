@@ -11,11 +11,14 @@ from scipy.special import log_ndtr
 from . import former, ranges, stages
 from .algorithms import HALVING, KINDS, WHOLE_TABLE
 from .constants import Constants, constants
+from .losses import MARGINS
 from .reading import Problem, fields, number
 from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
 
 LAWS = {"rounded-gaussian/1": "gaussian", "discrete-laplace/1": "laplace", "rounded-euclidean/1": "euclidean"}
 KERNELS = {"ranking": "charges/2", "metric": "tiles/2", "pointwise": "rows/2"}
+WEIGHING = {"ranking": "charges/3", "pointwise": "rows/3"}
+"""Kernels of persons with several records each."""
 
 PATIENCE = 600.0
 """Seconds to wait for an answer, unless told."""
@@ -87,6 +90,7 @@ class Facts:
                 "weights of knots, if any: of every column, Δ = √(2·numbers + ½·categories + 1), σ = (Δ + 2τ)/(m − rounding)",
                 lambda: stages.check(self),
             ),
+            ("persons", "how the records of a person enter is proved for the algorithm and the loss", self._persons),
             ("plan", "the plan that trained is the one that was certified", self._plan),
             ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", self._sampler),
         ]
@@ -117,9 +121,22 @@ class Facts:
 
     def _adjacency(self) -> str:
         """Return the name of the neighbours that the problem is about."""
+        if self.problem.per_person is not None:
+            require(not self.former, "this format knows no persons")
+            return "replace-one-person" if self.problem.cap is None else "add-remove-one-person"
         if self.problem.cap is not None:
             return "add-remove-promised" if self.problem.promised else "add-remove-one"
         return "replace-features" if self.problem.public_labels and not self.former else "replace-one"
+
+    def _persons(self) -> None:
+        """Check what is proved for persons with several records: proofs/persons.md."""
+        problem = self.problem
+        if problem.per_person is None:
+            return
+        require(not problem.public_labels, "a person's number of labels is secret")
+        exact = problem.pointwise or (problem.kind == "ranking" and not MARGINS[problem.loss].tree)
+        proved = not problem.weighs or (exact and self.algorithm in ("noisy-gd", "moments"))
+        require(proved, f"no proof for {self.algorithm} with all records of a person")
 
     def _claim(self) -> None:
         pure = self.law == "laplace" and self.delta == 0.0
@@ -199,7 +216,8 @@ class Facts:
 
     def check_kernel(self) -> None:
         """Check that gradients over all pairs name the code whose rounding is bounded here."""
-        expected = KERNELS[self.problem.kind] if self.algorithm in WHOLE_TABLE else None
+        kernels = WEIGHING if self.problem.weighs else KERNELS
+        expected = kernels.get(self.problem.kind) if self.algorithm in WHOLE_TABLE else None
         require(self.released["kernel"] == expected, f"the kernel is {self.released['kernel']}")
 
     def lattice(self, largest: float, slack: float = 1e-9) -> None:

@@ -95,13 +95,15 @@ class Problem:
     public_labels: bool
     cap: int | None = None
     """The most records, where their number is secret."""
+    per_person: str | None = None
+    """How the records of a person enter, where persons are protected."""
     promised: bool = False
     """Whether no table has more, so that no record is pushed out by another."""
 
     @staticmethod
     def read(value: Any) -> Problem:
         """Read a problem and check its numbers."""
-        raw = fields(value, "objective domain feature_bound labels", "ridge neighbours")
+        raw = fields(value, "objective domain feature_bound labels", "ridge neighbours per_person")
         form_and_loss = {"ranking": "form loss", "metric": "loss", "pointwise": "loss"}
         kind, objective = _variant(raw["objective"], form_and_loss)
         loss, known = objective["loss"], _LOSSES[kind]
@@ -124,8 +126,15 @@ class Problem:
         symmetric, public = form == "symmetric", labels == "public"
         neighbours, entries = _variant(raw.get("neighbours", "replace-one"), _NEIGHBOURS)
         cap = int(number(entries["most"])) if neighbours != "replace-one" else None
-        promised = neighbours == "add-remove-promised"
-        return Problem(kind, symmetric, loss, q, target, domain, radius, kappa, ridge, public, cap, promised)
+        promised, per_person = neighbours == "add-remove-promised", raw.get("per_person")
+        require(per_person in (None, "weights", "one"), f"{per_person} is not known here")
+        require(per_person is None or not promised, "no proof for a promise about persons")
+        return Problem(kind, symmetric, loss, q, target, domain, radius, kappa, ridge, public, cap, per_person, promised)
+
+    @property
+    def weighs(self) -> bool:
+        """Whether all records of a person count, with weights."""
+        return self.per_person == "weights"
 
     @property
     def pointwise(self) -> bool:

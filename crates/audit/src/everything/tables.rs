@@ -108,7 +108,8 @@ impl Attack {
             cells.extend(row);
         }
         let columns = features + usize::from(constant.is_some());
-        Table { features: cells, columns, targets: records.iter().map(|record| record.target).collect() }
+        let targets = records.iter().map(|record| record.target).collect();
+        Table { features: cells, columns, targets, records_of_owner: Vec::new() }
     }
 
     /// The exchanged record and another, by their places in both tables.

@@ -80,6 +80,10 @@ fn adjacency_parser() -> impl TypedValueParser<Value = Adjacency> {
             Adjacency::AddRemovePromised => {
                 "The same, with the promise that there are never more than --records says: less noise"
             }
+            Adjacency::ReplaceOnePerson => {
+                "Persons with all their records; how many persons there are is public"
+            }
+            Adjacency::AddRemoveOnePerson => "Persons with all their records, and how many persons there are",
         })
     });
     PossibleValuesParser::new(listed)
@@ -108,9 +112,12 @@ pub(crate) struct Create {
     /// add-remove-promised; `train` needs it
     #[arg(long, value_name = "N")]
     pub(crate) records: Option<u64>,
-    /// What the grant protects
-    #[arg(long, value_name = "NAME", value_parser = adjacency_parser(), default_value = "replace-one")]
-    pub(crate) adjacency: Adjacency,
+    /// Persons in the table, if its schema says whose records they are: the grant is then for persons
+    #[arg(long, value_name = "N", conflicts_with = "records")]
+    pub(crate) persons: Option<u64>,
+    /// What the grant protects [default: replace-one, or with --persons replace-one-person]
+    #[arg(long, value_name = "NAME", value_parser = adjacency_parser())]
+    pub(crate) adjacency: Option<Adjacency>,
     /// Schema that the table is read by. No run with another one is let near the table, because refusals under a schema of
     /// somebody's choice would answer questions about records
     #[arg(long, value_name = "FILE")]

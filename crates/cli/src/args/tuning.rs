@@ -1,12 +1,14 @@
 //! Public choices of the problem and the plan.
 
+use crate::failure::Failure;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use pairdp_data::Schema;
 use pairdp_learn::{
     Algorithm, Average, Calibration, DomainKind, LossKind, NoiseKind, Paper, RepresentationKind, Risk,
     Settings, Shuffle, Task,
 };
-use pairdp_pairwise::RankingForm;
+use pairdp_pairwise::{PerPerson, RankingForm, Unit};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -68,6 +70,13 @@ pub(crate) struct Tuning {
     /// set
     #[arg(long, requires = "max_records")]
     pub(crate) promised: bool,
+    /// As --max-records, for tables of persons: how many persons there are is secret, and at most this
+    #[arg(long, value_name = "N", conflicts_with = "max_records")]
+    pub(crate) max_persons: Option<usize>,
+    /// Tables of persons: learn from all records of a person, with weights that add up to 1, or from one, drawn in secret
+    /// [default: weights where noise is added to sums over the whole table (noisy-gd, moments), otherwise one]
+    #[arg(long, value_name = "HOW", value_parser = named::<PerPerson>(PerPerson::ALL.map(PerPerson::name)))]
+    pub(crate) per_person: Option<PerPerson>,
     /// Metrics: labels are known to everyone, and the guarantee is for the features of a record only
     #[arg(long)]
     pub(crate) public_labels: bool,
@@ -145,8 +154,28 @@ pub(crate) enum Noise {
 }
 
 impl Tuning {
-    /// The choices that were typed.
+    /// The choices that were typed, for a table whose records are protected each for itself.
     pub(crate) fn settings(&self) -> Settings {
+        self.settings_for(Unit::Record)
+    }
+
+    /// The choices that were typed, for a table with such a schema.
+    pub(crate) fn settings_by(&self, schema: &Schema) -> Result<Settings, Failure> {
+        let unit = if schema.person().is_some() { Unit::Person } else { Unit::Record };
+        match (unit, self.max_records, self.max_persons) {
+            (Unit::Record, _, Some(_)) => Err(Failure::refused(
+                "the schema does not say whose records they are, and persons cannot be counted",
+                "name their column under [person] in the schema, or use --max-records",
+            )),
+            (Unit::Person, Some(_), _) => Err(Failure::refused(
+                "the schema has persons, and a cap on records protects none of them",
+                "use --max-persons",
+            )),
+            _ => Ok(self.settings_for(unit)),
+        }
+    }
+
+    pub(crate) fn settings_for(&self, unit: Unit) -> Settings {
         Settings {
             task: self.task,
             algorithm: match self.algorithm {
@@ -158,8 +187,10 @@ impl Tuning {
             positive_rate: self.positive_rate,
             risk: self.risk,
             intercept: self.no_intercept.then_some(false),
-            max_records: self.max_records,
+            max_records: self.max_records.or(self.max_persons),
             promised: self.promised,
+            unit,
+            per_person: self.per_person,
             representation: self.representation,
             representation_share: self.representation_share,
             momentum: self.momentum,

@@ -3,7 +3,7 @@ use crate::args::Baseline;
 use crate::failure::Failure;
 use crate::output::{Force, Kind, Output, Taken};
 use crate::printer::Printer;
-use pairdp_data::{Encoding, LabelUse, Schema};
+use pairdp_data::{Encoding, Schema};
 use pairdp_learn::baseline::{self, Baseline as Method};
 use pairdp_learn::{BaselineModel, Order, Settings};
 use serde_json::json;
@@ -14,7 +14,7 @@ pub(crate) fn run(arguments: &Baseline, printer: &Printer) -> Result<ExitCode, F
     let reads = Taken::none().and_table(&arguments.data, arguments.schema.as_deref());
     let out = Output::new(&arguments.out, Kind::Baseline, Force::Never, &reads)?;
     let schema = find_schema(&arguments.data, arguments.schema.as_deref())?;
-    let settings = arguments.tuning.settings();
+    let settings = arguments.tuning.settings_by(&schema)?;
     let order = Order { shuffle: settings.shuffle, seed: settings.order_seed.unwrap_or(0) };
     let method = match arguments.method.as_str() {
         "sgd" => Method::Sgd(order),
@@ -39,7 +39,7 @@ pub(crate) fn train_file(
 ) -> Result<BaselineModel, Failure> {
     check_label(settings.task, schema)?;
     let encoding = Encoding::of(schema);
-    let table = printer.reading(data, &encoding, LabelUse::Read(schema.label()))?.require_pairs(data)?;
+    let table = printer.reading(data, &encoding, schema.label_use())?.require_pairs(data)?;
     let label = Some(schema.label().clone());
     Ok(printer.waiting("descending", || baseline::fit(method, settings, table, encoding, label))?)
 }

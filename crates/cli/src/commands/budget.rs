@@ -11,9 +11,9 @@ use crate::printer::Printer;
 use crate::reservation::{open_or_create, schema_digest};
 use pairdp_data::{Encoding, Schema};
 use pairdp_ledger::{DataSet, Head, Ledger, LedgerError, Outcome, RunState, SchemaDigest};
-use pairdp_units::{Adjacency, Budget};
+use pairdp_units::{Adjacency, Budget, Unit};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
@@ -21,10 +21,16 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
         |file: &crate::args::LedgerFile| Ledger::open_with(&file.ledger, file.key_command.as_deref());
     match &arguments.command {
         BudgetCommand::Create(create) => {
-            let adjacency = create.adjacency;
-            let records = public_records(create.records, adjacency)?;
+            let usual =
+                if create.persons.is_some() { Adjacency::ReplaceOnePerson } else { Adjacency::ReplaceOne };
+            let adjacency = create.adjacency.unwrap_or(usual);
+            let records = public_size(create.records, create.persons, adjacency)?;
             let grant = Budget::new(create.epsilon, create.delta)?;
-            let schema = create.schema.as_deref().map(read_by).transpose()?;
+            let schema = create.schema.as_deref().map(Schema::read).transpose()?;
+            if let Some(schema) = &schema {
+                check_unit(adjacency, schema)?;
+            }
+            let schema = schema.as_ref().map(digest_of).transpose()?;
             let mut ledger = open_or_create(&create.file)?;
             ledger.add(&create.name, DataSet { grant, adjacency, records, schema })?;
             let mut text = format!("`{}` may spend {grant}", create.name);
@@ -41,8 +47,10 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
             printer.result(&text, &granted(&change.name, grant, &ledger));
         }
         BudgetCommand::Schema(set) => {
-            let schema = read_by(&set.schema)?;
+            let schema = Schema::read(&set.schema)?;
             let mut ledger = reopen(&set.file)?;
+            check_unit(ledger.facts(&set.name)?.adjacency, &schema)?;
+            let schema = digest_of(&schema)?;
             ledger.set_schema(&set.name, schema)?;
             let text = format!("`{}` is now read by {}", set.name, set.schema.display());
             printer.result(
@@ -107,32 +115,62 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The digest of what a schema could refuse.
-fn read_by(path: &Path) -> Result<SchemaDigest, Failure> {
-    let schema = Schema::read(path)?;
-    schema_digest(&Encoding::of(&schema), schema.label())
+/// Refuses a schema of persons for a grant about records, and the other way round.
+fn check_unit(adjacency: Adjacency, schema: &Schema) -> Result<(), Failure> {
+    match (adjacency.unit(), schema.person()) {
+        (Unit::Record, Some(_)) => Err(Failure::refused(
+            format!("the schema says whose records they are, and {adjacency} protects records only"),
+            "pass --persons with their number, or --adjacency add-remove-one-person if it must stay secret",
+        )),
+        (Unit::Person, None) => Err(Failure::refused(
+            format!("{adjacency} protects persons, and the schema does not say whose records they are"),
+            "name their column under [person] in the schema, or grant the budget for records",
+        )),
+        _ => Ok(()),
+    }
 }
 
-/// n is needed exactly where it is public.
-fn public_records(records: Option<u64>, adjacency: Adjacency) -> Result<Option<u64>, Failure> {
-    match (records, adjacency) {
-        (Some(0..2), _) => Err(Failure::refused(
-            "a table needs at least 2 records to form a pair",
-            "pass the number of records with --records",
+/// The digest of what a schema could refuse.
+fn digest_of(schema: &Schema) -> Result<SchemaDigest, Failure> {
+    schema_digest(&Encoding::of(schema), schema.label(), schema.person())
+}
+
+/// The number of records or persons, which is needed exactly where it is public.
+fn public_size(
+    records: Option<u64>,
+    persons: Option<u64>,
+    adjacency: Adjacency,
+) -> Result<Option<u64>, Failure> {
+    let many = adjacency.unit().many();
+    let (size, other) = match adjacency.unit() {
+        Unit::Record => (records, persons),
+        Unit::Person => (persons, records),
+    };
+    let secret = if adjacency.unit() == Unit::Person { "add-remove-one-person" } else { "add-remove-one" };
+    match size {
+        _ if other.is_some() => Err(Failure::refused(
+            format!("{adjacency} adjacency is about {many}"),
+            format!("pass their number with --{many}"),
         )),
-        (None, Adjacency::ReplaceOne | Adjacency::ReplaceFeatures) => Err(Failure::refused(
-            format!("the number of records is public under {adjacency} adjacency and was not given"),
-            "pass --records, or --adjacency add-remove-one if it must stay secret",
+        Some(0..2) => Err(Failure::refused(
+            format!("a table needs at least 2 {many} to form a pair"),
+            format!("pass the number of {many} with --{many}"),
         )),
-        (None, Adjacency::AddRemovePromised) => Err(Failure::refused(
+        None if adjacency == Adjacency::AddRemovePromised => Err(Failure::refused(
             "how many records there are at most is what is promised, and was not given",
             "pass the cap with --records",
         )),
-        (Some(_), Adjacency::AddRemoveOne) => Err(Failure::refused(
-            "the number of records is secret under add-remove-one adjacency",
-            "leave out --records",
+        None if !adjacency.is_secret_size() => Err(Failure::refused(
+            format!("the number of {many} is public under {adjacency} adjacency and was not given"),
+            format!("pass --{many}, or --adjacency {secret} if it must stay secret"),
         )),
-        (records, _) => Ok(records),
+        Some(_) if adjacency.is_secret_size() && adjacency != Adjacency::AddRemovePromised => {
+            Err(Failure::refused(
+                format!("the number of {many} is secret under {adjacency} adjacency"),
+                format!("leave out --{many}"),
+            ))
+        }
+        size => Ok(size),
     }
 }
 

@@ -7,12 +7,12 @@ use crate::printer::Printer;
 use crate::require_public::require_public;
 use crate::reservation;
 use pairdp_accountant::Payer as _;
-use pairdp_data::{Encoding, Label, LabelUse, Table};
+use pairdp_data::{DataError, Encoding, Label, LabelUse, PersonColumn, Schema, Table};
 use pairdp_learn::{Estimate, Evaluation, LearnError, Measured, Predictor, Task};
 use pairdp_ledger::{Booking, Outcome};
 use pairdp_noise::Secure;
 use pairdp_pairwise::{clip_row, measure};
-use pairdp_units::Budget;
+use pairdp_units::{Budget, Unit};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -57,6 +57,24 @@ pub(crate) fn label_of<'a>(predictor: &'a Predictor, model: &Path) -> Result<&'a
     })
 }
 
+/// Whose records they are, as the schema that was named, or the one beside the table, says. A model that protects persons is not
+/// measured on a table that does not tell them apart.
+fn person_of(arguments: &Evaluate) -> Result<Option<PersonColumn>, Failure> {
+    let beside = files::schema_beside(&arguments.data);
+    let path = arguments.schema.clone().or_else(|| beside.is_file().then_some(beside));
+    let person =
+        path.map(|path| Schema::read(&path)).transpose()?.and_then(|schema| schema.person().cloned());
+    let protects_persons = files::read_model(&arguments.model)
+        .is_ok_and(|model| model.certificate.adjacency().unit() == Unit::Person);
+    if protects_persons && person.is_none() {
+        return Err(Failure::refused(
+            "the model protects persons, and nothing says whose the records of the table are",
+            "name the schema with --schema, and their column under [person] in it",
+        ));
+    }
+    Ok(person)
+}
+
 /// What the schema said: ranges that training found are not in it.
 fn public_encoding(model: &Path, predictor: &Predictor) -> Encoding {
     let ranges = files::read_model(model).ok().and_then(|model| model.certificate.public_ranges);
@@ -72,17 +90,29 @@ fn privately(
     printer: &Printer,
 ) -> Result<(), Failure> {
     // A task without a private measure is refused before anything is spent or opened.
-    Evaluation::calibrate(predictor.task, 2, budget)?;
-    let mut payer =
-        reservation::payer(&arguments.spending, &public_encoding(&arguments.model, predictor), label)?;
+    let person = person_of(arguments)?;
+    let (unit, labels) = match &person {
+        Some(person) => (Unit::Person, LabelUse::OfPersons(label, person)),
+        None => (Unit::Record, LabelUse::Read(label)),
+    };
+    let calibrate = |size| Evaluation::calibrate(predictor.task, unit, size, budget);
+    calibrate(2)?;
+    let encoding = public_encoding(&arguments.model, predictor);
+    let mut payer = reservation::payer(&arguments.spending, &encoding, label, person.as_ref())?;
     let mut paid_for = None;
-    if let Some(records) = payer.size(None)? {
-        let evaluation = Evaluation::calibrate(predictor.task, records, budget)?;
+    if let Some(size) = payer.size(None)? {
+        let evaluation = calibrate(size)?;
         payer.pay(evaluation.price(budget)?, None)?;
         paid_for = Some(evaluation);
     }
     let data = &arguments.data;
-    let table = printer.reading(data, &predictor.encoding, LabelUse::Read(label));
+    let table = match unit {
+        Unit::Record => printer.reading(data, &predictor.encoding, labels),
+        // How many records there are is secret: no line of a bad one, and no bar of how far the reading got.
+        Unit::Person => printer
+            .waiting("reading", || Table::read(data, &predictor.encoding, labels))
+            .map_err(DataError::without_row),
+    };
     let table = match table.and_then(|table| table.require_pairs(data)) {
         Ok(table) => table,
         Err(refusal) => {
@@ -90,15 +120,15 @@ fn privately(
             return Err(refusal.into());
         }
     };
-    payer.accept(table.rows)?;
+    let size = table.size();
+    payer.accept(size)?;
     let evaluation = match paid_for {
         Some(evaluation) => evaluation,
-        None => Evaluation::calibrate(predictor.task, table.rows, budget)?,
+        None => calibrate(size)?,
     };
-    let rows = table.rows;
     let mut source = Secure::from_os().map_err(LearnError::from)?;
     let measured = evaluation.release(predictor, table, &mut source)?;
-    let released = Released { measured, rows, budget, noise_scale: evaluation.scale() };
+    let released = Released { measured, unit, size, budget, noise_scale: evaluation.scale() };
     let run = payer.as_ref().and_then(Booking::run).map(str::to_owned);
     if let Some(booking) = payer {
         // Before it is printed: what cannot be printed can be had again.
@@ -110,22 +140,23 @@ fn privately(
 /// What a private evaluation says: released numbers and public ones.
 struct Released {
     measured: Measured,
-    rows: usize,
+    unit: Unit,
+    size: usize,
     budget: Budget,
     noise_scale: f64,
 }
 
 impl Released {
     fn print(&self, run: Option<&str>, printer: &Printer) -> Result<(), Failure> {
-        let Self { measured, rows, budget, noise_scale } = self;
+        let Self { measured, unit, size, budget, noise_scale } = self;
         let mut object =
             serde_json::to_value(measured).map_err(|error| Failure::Failed(error.to_string()))?;
-        object["records"] = json!(rows);
+        object[unit.many()] = json!(size);
         object["epsilon"] = json!(budget.epsilon);
         object["delta"] = json!(budget.delta);
         object["noise_scale"] = json!(noise_scale);
         object["run"] = json!(run);
-        printer.result(&noisy_text(measured, *rows, *budget, run), &object);
+        printer.result(&noisy_text(measured, (*size, *unit), *budget, run), &object);
         Ok(())
     }
 
@@ -137,7 +168,7 @@ impl Released {
         };
         let accuracy = accuracy.map(|accuracy| estimate(ACCURACY, accuracy));
         let public = [
-            (RECORDS, self.rows as f64),
+            (self.unit.many(), self.size as f64),
             (EPSILON, self.budget.epsilon.get()),
             (DELTA, self.budget.delta.get()),
             (NOISE_SCALE, self.noise_scale),
@@ -155,9 +186,10 @@ impl Released {
         let measured =
             Measured { auc: estimate(AUC)?, accuracy: estimate(ACCURACY), positives: estimate(POSITIVES)? };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of records")]
-        let rows = number(RECORDS)? as usize;
+        let count = |unit: Unit| number(unit.many()).map(|size| (unit, size as usize));
+        let (unit, size) = count(Unit::Record).or_else(|| count(Unit::Person))?;
         let budget = Budget::new(number(EPSILON)?, number(DELTA)?).ok()?;
-        Some(Self { measured, rows, budget, noise_scale: number(NOISE_SCALE)? })
+        Some(Self { measured, unit, size, budget, noise_scale: number(NOISE_SCALE)? })
     }
 }
 
@@ -165,7 +197,6 @@ impl Released {
 const AUC: [&str; 3] = ["auc", "auc-low", "auc-high"];
 const ACCURACY: [&str; 3] = ["accuracy", "accuracy-low", "accuracy-high"];
 const POSITIVES: [&str; 3] = ["positives", "positives-low", "positives-high"];
-const RECORDS: &str = "records";
 const EPSILON: &str = "epsilon";
 const DELTA: &str = "delta";
 const NOISE_SCALE: &str = "noise-scale";
@@ -185,18 +216,22 @@ pub(crate) fn print_again(
     }
 }
 
-fn noisy_text(measured: &Measured, rows: usize, budget: Budget, run: Option<&str>) -> String {
+fn noisy_text(measured: &Measured, (size, unit): (usize, Unit), budget: Budget, run: Option<&str>) -> String {
     let line = |name: &str, Estimate { value, low, high }: Estimate| {
         format!("{name:<10} {value:.4}   between {low:.4} and {high:.4}\n")
     };
     let mut text = line("AUC", measured.auc);
+    let whom = match unit {
+        Unit::Record => "private records",
+        Unit::Person => "private persons, each with the mean of all records,",
+    };
     if let Some(accuracy) = measured.accuracy {
         text += &line("accuracy", accuracy);
     }
     text += &line("positives", measured.positives);
     let _ = write!(
         text,
-        "on {rows} private records, with noise for {budget}\neach interval holds the table's own value 95 times in 100",
+        "on {size} {whom} with noise for {budget}\neach interval holds the table's own value 95 times in 100",
     );
     if let Some(run) = run {
         let _ = write!(text, "\nspent as run {run}");

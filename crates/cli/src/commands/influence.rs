@@ -19,6 +19,13 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
     let out = arguments.out.as_deref().map(|path| place(path, &reads)).transpose()?;
     let schema = find_schema(&arguments.data, arguments.schema.as_deref())?;
     check_label(Task::Ranking, &schema)?;
+    if schema.person().is_some() {
+        // What is left out would have to be a person; a record of many says little about them.
+        return Err(Failure::refused(
+            "the influence of persons with several records is not computed yet",
+            "leave [person] out of a copy of the schema to see single records",
+        ));
+    }
     let encoding = Encoding::of(&schema);
     let table = Table::read(&arguments.data, &encoding, LabelUse::Read(schema.label()))?;
     let Table { features, columns, targets, .. } = table.require_pairs(&arguments.data)?;

@@ -3,18 +3,21 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use pairdp_data::Encoding;
 use pairdp_learn::{Explained, Mechanism, explain};
-use pairdp_units::Budget;
+use pairdp_units::{Budget, Unit};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failure> {
     let budget = Budget::new(arguments.epsilon, arguments.delta)?;
-    let settings = arguments.tuning.settings();
+    let unit = if arguments.persons.is_some() { Unit::Person } else { Unit::Record };
+    let settings = arguments.tuning.settings_for(unit);
     if arguments.features == 0 {
         return Err(Failure::refused("a record has at least 1 feature, not 0", "count them after encoding"));
     }
-    let (records, features) = (arguments.records, arguments.features);
+    // One of the two is there.
+    let records = arguments.persons.or(arguments.records).unwrap_or_default();
+    let features = arguments.features;
     if arguments.explain {
         let rows = explain(settings.problem(features)?, records, settings.columns(features), budget);
         printer.result(&table(&rows), &json!({ "algorithms": rows }));

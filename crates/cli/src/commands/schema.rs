@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Force, Output, Role, Taken};
 use crate::printer::Printer;
-use pairdp_data::{Column, Encoding, Kind, Label, LabelKind, LabelUse, Missing, Schema, Table, template};
+use pairdp_data::{Column, Encoding, IdKind, Kind, Label, LabelKind, Missing, Schema, Table, template};
 use serde_json::json;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -42,13 +42,14 @@ fn check(arguments: &SchemaCheck, printer: &Printer) -> Result<ExitCode, Failure
     let path = arguments.schema.clone().unwrap_or_else(|| files::schema_beside(&arguments.data));
     let schema = Schema::read(&path)?;
     let encoding = Encoding::of(&schema);
-    let header = Table::check(&arguments.data, &encoding, LabelUse::Read(schema.label()))?;
+    let header = Table::check(&arguments.data, &encoding, schema.label_use())?;
 
     let names: HashSet<&str> = header.iter().map(String::as_str).collect();
     let listed = schema.columns().iter().map(|column| column.name.as_str());
     let known: HashSet<&str> = listed
         .chain(schema.ignored().iter().map(String::as_str))
         .chain([schema.label().column.as_str()])
+        .chain(schema.person().map(|person| person.column.as_str()))
         .collect();
     let unlisted: Vec<&String> = header.iter().filter(|name| !known.contains(name.as_str())).collect();
     let gone = schema.ignored().iter().filter(|name| !header.is_empty() && !names.contains(name.as_str()));
@@ -56,6 +57,13 @@ fn check(arguments: &SchemaCheck, printer: &Printer) -> Result<ExitCode, Failure
 
     let mut text = format!("{} fits {}\n\n", path.display(), arguments.data.display());
     let _ = writeln!(text, "  {}  {}", pad(&schema.label().column), label(schema.label()));
+    if let Some(person) = schema.person() {
+        let by = match person.kind {
+            IdKind::Text => "as text",
+            IdKind::Integer => "as whole numbers",
+        };
+        let _ = writeln!(text, "  {}  whose record it is, compared {by}", pad(&person.column));
+    }
     for column in schema.columns() {
         let _ = writeln!(text, "  {}  {}", pad(&column.name), feature(column));
     }
@@ -77,7 +85,7 @@ fn check(arguments: &SchemaCheck, printer: &Printer) -> Result<ExitCode, Failure
         .map(|column| json!({ "name": column.name, "entries": column.width() }))
         .collect();
     let object = json!({
-        "schema": path, "label": schema.label(), "columns": columns, "dimension": encoding.dimension(),
+        "schema": path, "label": schema.label(), "person": schema.person(), "columns": columns, "dimension": encoding.dimension(),
         "features": encoding.feature_names(), "private": schema.private(), "unlisted": unlisted, "absent": gone,
     });
     printer.result(&text, &object);

@@ -11,7 +11,7 @@ use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table, table_files, tem
 use pairdp_learn::parts::{CountedParts, describe};
 use pairdp_learn::{Checkpointer, PrivateModel, Rows, Settings, Task, Training};
 use pairdp_ledger::Booking;
-use pairdp_units::{Budget, shown};
+use pairdp_units::{Budget, Unit, shown};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     let taken = reads.clone().and(&arguments.out, Role::Result);
     let mut file = arguments.checkpoint.as_deref().map(|path| File::lock(path, &taken)).transpose()?;
     let schema = find_schema(&arguments.data, schema)?;
-    let settings = arguments.tuning.settings();
+    let settings = arguments.tuning.settings_by(&schema)?;
     let interval = Duration::try_from_secs_f64(arguments.checkpoint_every).map_err(|_| {
         Failure::refused(
             format!("checkpoints every {} seconds are not possible", arguments.checkpoint_every),
@@ -63,10 +63,12 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     let claim = &model.certificate.claim;
     let plan = &model.training;
     let secret = model.certificate.is_secret_size();
+    let unit = model.certificate.adjacency().unit();
     let mut text = format!(
-        "trained on {}{} records of {} features by {}, {} steps\n",
+        "trained on {}{} {} of {} features by {}, {} steps\n",
         if secret { "at most " } else { "" },
         model.certificate.records,
+        if unit == Unit::Person { "persons with records" } else { "records" },
         model.predictor.encoding.dimension(),
         plan.algorithm().name(),
         plan.steps(),
@@ -106,7 +108,7 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     }
     let object = json!({
         "model": arguments.out, "run": model.run, "task": model.predictor.task, "algorithm": plan.algorithm(), "because": model.because,
-        "records": model.certificate.records, "features": model.predictor.encoding.dimension(), "steps": plan.steps(),
+        (unit.many()): model.certificate.records, "features": model.predictor.encoding.dimension(), "steps": plan.steps(),
         "noise": model.certificate.noise, "epsilon": claim.epsilon, "delta": claim.delta,
         "adjacency": claim.adjacency, "resumed_after": resumed.releases(model), "as_printed": model.as_printed,
     });
@@ -150,14 +152,16 @@ impl TrainingRun<'_> {
         let Self { data, schema, spending, .. } = *self;
         check_label(settings.task, schema)?;
         let training = self.training(settings);
-        let mut payer = reservation::payer(spending, &training.encoding, schema.label())?;
+        let mut payer = reservation::payer(spending, &training.encoding, schema.label(), schema.person())?;
         let secret = settings.max_records.is_some();
         let run = training.open(&mut payer, checkpointer, || {
             let rows = self.rows(settings.task, &training.encoding, secret, printer)?;
-            match rows.count() {
-                // Where the number of records is secret, too few of them are no error.
-                0 | 1 if !secret => Err(DataError::TooFewRecords { path: data.to_owned() }.into()),
-                _ => Ok::<_, Failure>(rows),
+            match (rows.count(), settings.unit) {
+                // Where the number of records or persons is secret, too few of them are no error.
+                (2.., _) => Ok::<_, Failure>(rows),
+                _ if secret => Ok(rows),
+                (_, Unit::Record) => Err(DataError::TooFewRecords { path: data.to_owned() }.into()),
+                (_, Unit::Person) => Err(DataError::TooFewPersons { path: data.to_owned() }.into()),
             }
         })?;
         // Descents whose results are released count their phases only.
@@ -193,6 +197,11 @@ impl TrainingRun<'_> {
     ) -> Result<Rows, Failure> {
         let label = self.schema.label();
         let files = table_files(self.data)?;
+        if let (Some(_), None) = (self.schema.person(), self.engine) {
+            // How many records there are is secret: no line of a bad one, and no bar of how far the reading got.
+            let read = || Table::read_files(&files, encoding, self.schema.label_use());
+            return Ok(printer.waiting("reading", read).map_err(DataError::without_row)?.into());
+        }
         let engine = match (self.engine, files.as_slice()) {
             (None, [file]) => {
                 let table = printer.reading(file, encoding, LabelUse::Read(label));
@@ -203,7 +212,7 @@ impl TrainingRun<'_> {
             (None, _) => &Address::Here,
             (Some(engine), _) => engine,
         };
-        let parts = describe(task, &files, encoding, label, engine.workers())?;
+        let parts = describe(task, &files, encoding, label, self.schema.person(), engine.workers())?;
         Ok(CountedParts::count(engine.connect(parts)?)?.into())
     }
 }

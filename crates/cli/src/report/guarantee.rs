@@ -29,7 +29,7 @@ pub(super) fn section(certificate: &Certificate) -> Result<String, Failure> {
     let claim = &certificate.claim;
 
     let mut body = format!(
-        "<p class=\"promise\">Whoever sees this model, even knowing every other record, may try to tell whether \
+        "<p class=\"promise\">Whoever sees this model, even knowing everything about all others, may try to tell whether \
          {}. A test that wrongly says yes for \
          {} % of those for whom it is not so finds <strong>at most {} %</strong> of those for whom it is. Guessing finds {} %.</p>\n",
         question(certificate.adjacency()),
@@ -73,6 +73,12 @@ fn question(adjacency: Adjacency) -> &'static str {
         }
         Adjacency::AddRemoveOne | Adjacency::AddRemovePromised => {
             "<strong>your record</strong> was in the table or not"
+        }
+        Adjacency::ReplaceOnePerson => {
+            "<strong>you</strong>, with all your records, were in the table or another person in your place"
+        }
+        Adjacency::AddRemoveOnePerson => {
+            "<strong>you</strong>, with all your records, were in the table or not"
         }
     }
 }

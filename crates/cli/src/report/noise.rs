@@ -57,11 +57,12 @@ fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Fail
     Ok(html::figure(
         &plot.svg("Noise over signal as ε varies"),
         &format!(
-            "Length of the noise in one release over the largest length that its exact answer can have, for {}{} records of \
+            "Length of the noise in one release over the largest length that its exact answer can have, for {}{} {} of \
              {} features, δ = {} and the same plan of {} steps. Computed from public facts. What a table has to say \
              is less than the largest signal; averaging over steps quiets the noise.",
-            if certificate.is_secret_size() { "at most " } else { "" },
+            if certificate.adjacency().is_secret_size() { "at most " } else { "" },
             certificate.records,
+            certificate.adjacency().unit().many(),
             certificate.features,
             shown::up(delta),
             model.training.steps(),

@@ -248,7 +248,7 @@ fn issue_18_bad_messages_to_workers_have_their_words() {
     let schema = Schema::read(&workplace.path("parts.schema.toml")).unwrap();
     let described = |paths: &[&str]| {
         let paths: Vec<_> = paths.iter().map(|name| workplace.path(name)).collect();
-        let texts = parts::describe(Task::Ranking, &paths, &Encoding::of(&schema), schema.label(), 1);
+        let texts = parts::describe(Task::Ranking, &paths, &Encoding::of(&schema), schema.label(), None, 1);
         frame(b'P', &serde_json::to_vec(&texts.unwrap()).unwrap())
     };
     let whole = described(&["parts/0.csv"]);

@@ -22,11 +22,11 @@ fn setting(task: Task) -> (Predictor, Vec<f64>, Vec<f64>) {
 }
 
 fn table(features: &[f64], targets: &[f64]) -> Table {
-    Table { features: features.to_vec(), columns: 1, targets: targets.to_vec(), rows: features.len() }
+    Table::new(features.to_vec(), 1, targets.to_vec())
 }
 
 fn evaluation(task: Task, epsilon: f64) -> Evaluation {
-    Evaluation::calibrate(task, RECORDS, Budget::new(epsilon, 0.0).unwrap()).unwrap()
+    Evaluation::calibrate(task, Unit::Record, RECORDS, Budget::new(epsilon, 0.0).unwrap()).unwrap()
 }
 
 /// Of 20000 intervals 5 % may miss: 1000 ± 31. A right program is outside 865 … 1135 with probability below 1e−4 in all; the
@@ -37,10 +37,11 @@ fn intervals_hold_the_exact_values_as_often_as_they_say() {
     let positive: Vec<bool> = targets.iter().map(|target| *target > 0.0).collect();
     let scores = predictor.scores(&table(&features, &targets));
     let exact = pairdp_pairwise::measure::auc(&scores, &positive).unwrap();
-    let shares = Shares::Classification.of(&scores, &positive);
+    let scored = Scored { scores: &scores, positive: &positive, strata: &Strata::plain(scores.len()) };
+    let shares = Shares::Classification.of(Norm::Sum, scored);
     for delta in [0.0, 1e-6] {
         let budget = Budget::new(1.0, delta).unwrap();
-        let evaluation = Evaluation::calibrate(Task::Classification, RECORDS, budget).unwrap();
+        let evaluation = Evaluation::calibrate(Task::Classification, Unit::Record, RECORDS, budget).unwrap();
         let mut source = Replay::from_seed(11);
         let mut missed = [0; 3];
         for _ in 0..20_000 {
@@ -50,7 +51,7 @@ fn intervals_hold_the_exact_values_as_often_as_they_say() {
             };
             missed[0] += misses(measured.auc, exact);
             missed[1] += misses(measured.accuracy.unwrap(), shares[2]);
-            missed[2] += misses(measured.positives, shares[1]);
+            missed[2] += misses(measured.positives, 2.0 * shares[1]);
         }
         assert!(missed.iter().all(|missed| *missed <= 1135), "δ = {delta}: {missed:?}");
         assert!(missed[1] >= 865 && missed[2] >= 865, "δ = {delta}: {missed:?}");
@@ -62,27 +63,27 @@ fn intervals_hold_the_exact_values_as_often_as_they_say() {
 fn the_event_costs_the_budget() {
     for (epsilon, delta) in [(0.1, 1e-6), (2.0, 1e-9), (0.3, 0.0)] {
         let budget = Budget::new(epsilon, delta).unwrap();
-        let evaluation = Evaluation::calibrate(Task::Ranking, RECORDS, budget).unwrap();
+        let evaluation = Evaluation::calibrate(Task::Ranking, Unit::Record, RECORDS, budget).unwrap();
         let Price { event, sampler_delta, .. } = evaluation.price(budget).unwrap();
         let left = Delta::new(larger(0.0, delta - sampler_delta.get())).unwrap();
         let cost = pairdp_accountant::epsilon_for(&event, left).unwrap().0.get();
         assert!(cost <= epsilon * (1.0 + 1e-9) && cost > epsilon * 0.999, "{cost} for {budget}");
         assert_eq!(sampler_delta.get() > 0.0, delta > 0.0);
-        // Gaussian noise for an ℓ2 sensitivity of √2/n has ratio μ, and no more.
+        // Gaussian noise for an ℓ2 sensitivity of 1/n has ratio μ, and no more.
         if delta > 0.0 {
-            let ratio = 2_f64.sqrt() / RECORDS as f64 / evaluation.scale();
+            let ratio = 1.0 / RECORDS as f64 / evaluation.scale();
             let largest = pairdp_accountant::gaussian::largest_ratio(budget).unwrap();
             assert!(ratio <= largest && ratio > largest * (1.0 - 1e-6), "{ratio} of {largest}");
         }
     }
     let budget = Budget::new(1.0, 1e-31).unwrap();
-    assert!(Evaluation::calibrate(Task::Ranking, RECORDS, budget).is_err());
+    assert!(Evaluation::calibrate(Task::Ranking, Unit::Record, RECORDS, budget).is_err());
 }
 
 /// The noise is what the claim needs: scale times ε is the ℓ1 sensitivity, and no less.
 #[test]
 fn noise_follows_sensitivity_and_budget() {
-    for (task, shares) in [(Task::Ranking, 2.0), (Task::Classification, 3.0)] {
+    for (task, shares) in [(Task::Ranking, 1.0), (Task::Classification, 2.0)] {
         for epsilon in [0.01, 0.1, 1.0, 10.0] {
             let product = evaluation(task, epsilon).scale() * epsilon * RECORDS as f64 / shares;
             assert!((1.0..1.0 + 1e-6).contains(&product), "{product}");
@@ -122,9 +123,12 @@ fn every_table_has_an_answer() {
 fn what_has_no_proof_is_refused() {
     let budget = Budget::new(1.0, 0.0).unwrap();
     for task in [Task::Metric, Task::Regression] {
-        assert!(matches!(Evaluation::calibrate(task, 100, budget), Err(LearnError::NoPrivateMeasure { .. })));
+        assert!(matches!(
+            Evaluation::calibrate(task, Unit::Record, 100, budget),
+            Err(LearnError::NoPrivateMeasure { .. })
+        ));
     }
-    assert!(Evaluation::calibrate(Task::Ranking, 1, budget).is_err());
+    assert!(Evaluation::calibrate(Task::Ranking, Unit::Record, 1, budget).is_err());
     let (predictor, features, targets) = setting(Task::Ranking);
     let fewer = table(&features[1..], &targets[1..]);
     assert!(evaluation(Task::Ranking, 1.0).answer(&predictor, fewer, &mut Replay::from_seed(1)).is_err());

@@ -6,7 +6,7 @@
 
 use crate::LearnError;
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use pairdp_data::Table;
+use pairdp_data::{Owners, Table};
 use pairdp_noise::{Secure, Source as _};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
@@ -20,6 +20,33 @@ impl FingerprintKey {
         let mut source = Secure::from_os()?;
         Ok(Self(std::array::from_fn(|_| source.next_word())))
     }
+
+    fn digest(self, of: &[u8]) -> Hmac<Sha256> {
+        let key: Vec<u8> = self.0.iter().flat_map(|word| word.to_le_bytes()).collect();
+        #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
+        let mut digest = Hmac::<Sha256>::new_from_slice(&key).expect("a key of any length");
+        digest.update(of);
+        digest
+    }
+}
+
+fn shortened(digest: Hmac<Sha256>) -> [u8; 16] {
+    let mut short = [0; 16];
+    short.copy_from_slice(&digest.finalize().into_bytes()[..16]);
+    short
+}
+
+/// What parts call a person, so that one with records in several of them is known as one: a keyed digest of the id. That two
+/// persons share one has a chance of 2⁻¹²⁸ for every two, and makes them one person, who is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(super) struct PersonName([u8; 16]);
+
+impl PersonName {
+    pub(super) fn of(id: &[u8], key: FingerprintKey) -> Self {
+        let mut digest = key.digest(b"person");
+        digest.update(id);
+        Self(shortened(digest))
+    }
 }
 
 /// A digest that two tables share only if they are the same, row by row.
@@ -27,10 +54,12 @@ impl FingerprintKey {
 pub(super) struct Fingerprint([u8; 16]);
 
 impl Fingerprint {
-    pub(super) fn of(table: &Table, key: FingerprintKey) -> Self {
-        let key: Vec<u8> = key.0.iter().flat_map(|word| word.to_le_bytes()).collect();
-        #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
-        let mut digest = Hmac::<Sha256>::new_from_slice(&key).expect("a key of any length");
+    /// Of the rows, and of whose each is.
+    pub(super) fn of(table: &Table, names: &[PersonName], key: FingerprintKey) -> Self {
+        let mut digest = key.digest(b"rows");
+        let owners = table.owners.as_ref().map_or(&[][..], Owners::of_row);
+        owners.iter().for_each(|owner| digest.update(&owner.to_le_bytes()));
+        names.iter().for_each(|name| digest.update(&name.0));
         for size in [table.rows, table.columns] {
             digest.update(&(size as u64).to_le_bytes());
         }
@@ -42,9 +71,7 @@ impl Fingerprint {
                 digest.update(&bytes);
             }
         }
-        let mut short = [0; 16];
-        short.copy_from_slice(&digest.finalize().into_bytes()[..16]);
-        Self(short)
+        Self(shortened(digest))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A worker's side.
 
-use super::fingerprint::Fingerprint;
+use super::fingerprint::{Fingerprint, PersonName};
+use super::weighing::{Census, Weighing};
 use super::{CHANGED, Content, Description, PhaseRows, Reply, Request, Run, Seen, UNREADABLE, read, written};
 use crate::LearnError;
 use crate::representation::{self, Map};
@@ -9,12 +10,16 @@ use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Share, Workspace};
 use pairdp_pairwise::knots::KnotSums;
 use pairdp_pairwise::moments::Totals;
-use pairdp_pairwise::{Problem, Records};
+use pairdp_pairwise::{Problem, Records, Strata};
 use std::sync::Mutex;
 
 /// One part of a table, in the memory of a worker.
 pub struct Part {
     description: Description,
+    /// Of the persons of its rows, in the order of their first.
+    names: Vec<PersonName>,
+    /// How many records each of them has here.
+    census: Option<Census>,
     fingerprint: Fingerprint,
     held: Mutex<Held>,
 }
@@ -23,6 +28,8 @@ pub struct Part {
 enum Held {
     /// As they were read.
     Rows(Table),
+    /// Those of persons, as they are weighed.
+    Weighed { table: Table, strata: Strata, weighing: Weighing },
     /// As they are learned from.
     Records { run: String, problem: Problem, all: Records, workspace: Workspace },
     /// The same, divided by phase.
@@ -39,11 +46,16 @@ impl Part {
     pub fn load(description: &str) -> Result<Self, LearnError> {
         let description: Description =
             serde_json::from_str(description).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
-        let Description { paths, encoding, label, .. } = &description;
-        let table =
-            Table::read_files(paths, encoding, LabelUse::Read(label)).map_err(DataError::without_row)?;
-        let fingerprint = Fingerprint::of(&table, description.key);
-        Ok(Self { description, fingerprint, held: Mutex::new(Held::Rows(table)) })
+        let Description { paths, encoding, label, person, key, .. } = &description;
+        let labels = match person {
+            Some(person) => LabelUse::OfPersons(label, person),
+            None => LabelUse::Read(label),
+        };
+        let (table, ids) = Table::read_with_ids(paths, encoding, labels).map_err(DataError::without_row)?;
+        let names: Vec<PersonName> = ids.iter().map(|id| PersonName::of(id, *key)).collect();
+        let fingerprint = Fingerprint::of(&table, &names, *key);
+        let census = table.owners.as_ref().map(|owners| Census::of(owners, &names));
+        Ok(Self { description, names, census, fingerprint, held: Mutex::new(Held::Rows(table)) })
     }
 
     /// Answers a request: always in the same way, however often.
@@ -57,26 +69,33 @@ impl Part {
         let content = match request {
             Request::Rows => {
                 let counts = share == Share::WHOLE || share.index == 0;
-                Content::Rows(counts.then(|| (index, held.rows() as u64)).into_iter().collect())
+                let rows = counts.then(|| (index, held.rows() as u64)).into_iter().collect();
+                Content::Rows(rows, self.census.clone())
             }
-            Request::Knots(layout) => match (&*held, share == Share::WHOLE) {
-                (Held::Rows(Table { features, columns, targets, .. }), true) => {
-                    let all = targets.len();
-                    Content::Knots(KnotSums::new(&layout, features, *columns, targets, all, Par::Parallel))
-                }
-                // Shares of a metric's pairs all have the whole table.
-                _ => return Err(LearnError::Engine("a worker was asked where columns lie too late".into())),
-            },
+            Request::Knots { layout, weighing } => {
+                held.weigh(weighing.as_ref(), &self.names)?;
+                let (Table { features, columns, targets, .. }, strata) = match (&*held, share == Share::WHOLE)
+                {
+                    (Held::Rows(table), true) => (table, Strata::plain(table.rows)),
+                    (Held::Weighed { table, strata, .. }, true) => (table, strata.clone()),
+                    // Shares of a metric's pairs all have the whole table.
+                    _ => {
+                        return Err(LearnError::Engine(
+                            "a worker was asked where columns lie too late".into(),
+                        ));
+                    }
+                };
+                Content::Knots(KnotSums::new(&layout, features, *columns, targets, &strata, Par::Parallel))
+            }
             Request::Ask { run, phase, question } => {
-                held.prepare(run, phase.as_ref(), &self.description)?;
+                held.prepare(run, phase.as_ref(), &self.description, &self.names)?;
                 let (problem, records, workspace) = held.asked(phase.as_ref())?;
                 Content::Answer(parts::answer(problem, records, share, &question, workspace, Par::Parallel)?)
             }
             Request::Moments { run, weights, target, kappa } => {
-                held.prepare(run, None, &self.description)?;
+                held.prepare(run, None, &self.description, &self.names)?;
                 let (_, records, _) = held.asked(None)?;
-                let all = records.len();
-                Content::Moments(Totals::new(weights, kappa, target, records, all, Par::Parallel))
+                Content::Moments(Totals::new(weights, kappa, target, records, Par::Parallel))
             }
         };
         written(&Reply { parts: vec![Seen { part: index, rows: self.fingerprint }], content })
@@ -86,10 +105,29 @@ impl Part {
 impl Held {
     fn rows(&self) -> usize {
         match self {
-            Self::Rows(table) => table.rows,
+            Self::Rows(table) | Self::Weighed { table, .. } => table.rows,
             Self::Records { all, .. } => all.len(),
             Self::Phases { parts, .. } => parts.iter().map(|(records, _)| records.len()).sum(),
             Self::Nothing => 0,
+        }
+    }
+
+    /// Weighs the rows of persons. A run has one weighing, so this happens once.
+    fn weigh(&mut self, wanted: Option<&Weighing>, names: &[PersonName]) -> Result<(), LearnError> {
+        let two_runs = || LearnError::Engine("a worker was asked about two runs".into());
+        match (&mut *self, wanted) {
+            (Self::Rows(table), Some(weighing)) => {
+                let owners = table.owners.take().ok_or(parts::Mismatch)?;
+                let Self::Rows(table) = std::mem::replace(self, Self::Nothing) else {
+                    return Err(two_runs());
+                };
+                let (table, strata) = weighing.weighed(table, &owners, names);
+                *self = Self::Weighed { table, strata, weighing: weighing.clone() };
+                Ok(())
+            }
+            (Self::Rows(table), None) if table.owners.is_some() => Err(parts::Mismatch.into()),
+            (Self::Weighed { weighing, .. }, wanted) if Some(&*weighing) != wanted => Err(two_runs()),
+            _ => Ok(()),
         }
     }
 
@@ -99,7 +137,11 @@ impl Held {
         run: String,
         phase: Option<&PhaseRows>,
         description: &Description,
+        names: &[PersonName],
     ) -> Result<(), LearnError> {
+        if let Self::Rows(_) | Self::Weighed { .. } = self {
+            self.weigh(Run::read(&run)?.weighing.as_ref(), names)?;
+        }
         *self = std::mem::replace(self, Self::Nothing).prepared(run, phase, description)?;
         Ok(())
     }
@@ -111,10 +153,9 @@ impl Held {
         description: &Description,
     ) -> Result<Self, LearnError> {
         let part = description.index;
-        let held = match self {
-            Self::Rows(mut table) => {
-                let Run { layout, representation, targets, rows } =
-                    serde_json::from_str(&wanted).map_err(|_| LearnError::Engine(UNREADABLE.into()))?;
+        let held = match self.with_strata() {
+            Ok((mut table, strata)) => {
+                let Run { layout, representation, targets, rows, .. } = Run::read(&wanted)?;
                 // Shares of a metric's pairs all have the rows that the first one counted.
                 let counted = rows.get(part).or(rows.first());
                 if counted != Some(&(table.rows as u64)) {
@@ -130,14 +171,16 @@ impl Held {
                 if let Some(targets) = targets {
                     targets.apply(&mut table.targets);
                 }
-                let all = layout.records(table)?;
+                let all = layout.records(table, strata)?;
                 Self::Records { run: wanted, problem: layout.problem, all, workspace: Workspace::default() }
             }
-            Self::Records { ref run, .. } | Self::Phases { ref run, .. } if *run == wanted => self,
-            Self::Records { .. } | Self::Phases { .. } => {
-                return Err(LearnError::Engine("a worker was asked about two runs".into()));
-            }
-            Self::Nothing => return Err(LearnError::Engine("a worker failed before".into())),
+            Err(held) => match &held {
+                Self::Records { run, .. } | Self::Phases { run, .. } if *run == wanted => held,
+                Self::Records { .. } | Self::Phases { .. } => {
+                    return Err(LearnError::Engine("a worker was asked about two runs".into()));
+                }
+                _ => return Err(LearnError::Engine("a worker failed before".into())),
+            },
         };
         match (held, phase) {
             (Self::Records { run, problem, all, .. }, Some(layout)) => {
@@ -146,6 +189,18 @@ impl Held {
                 Ok(Self::Phases { run, problem, parts: parts.collect(), layout: layout.clone() })
             }
             (held, _) => Ok(held),
+        }
+    }
+
+    /// The rows, before they are what is learned from, and what each counts; otherwise itself.
+    fn with_strata(self) -> Result<(Table, Strata), Self> {
+        match self {
+            Self::Rows(table) => {
+                let strata = Strata::plain(table.rows);
+                Ok((table, strata))
+            }
+            Self::Weighed { table, strata, .. } => Ok((table, strata)),
+            held => Err(held),
         }
     }
 

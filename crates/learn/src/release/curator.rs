@@ -8,7 +8,7 @@ use crate::{Algorithm, Checkpointer, LearnError};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::kernel::parts;
-use pairdp_pairwise::{Constants, Neighbours, Objective, Problem, Records};
+use pairdp_pairwise::{Constants, Neighbours, Objective, PerPerson, Problem, Records};
 
 /// Owns the records and answers noisy queries, as many as its mechanism states and no more.
 ///
@@ -59,12 +59,15 @@ impl<S: Source> Curator<S> {
         // Tables of secret size end at the cap.
         let secret_size = problem.neighbours() != Neighbours::ReplaceOne;
         keeps_promise(problem, records.len())?;
-        let records = if secret_size && records.len() > n {
+        let records = if secret_size && !problem.weighs() && records.len() > n {
             records.select(&(0..u32::try_from(n).unwrap_or(u32::MAX)).collect::<Vec<_>>())
         } else {
             records
         };
-        check_table(&mechanism, !secret_size, records.len(), records.columns(), records.feature_bound())?;
+        if records.strata().is_weighed() != problem.weighs() {
+            return Err(if problem.weighs() { LearnError::NoPersons } else { LearnError::Persons });
+        }
+        check_table(&mechanism, !secret_size, records.size(), records.columns(), records.feature_bound())?;
         let ahead = match &mechanism {
             Mechanism::Samples(samples) => Some(Ahead::new(samples)?),
             _ => None,
@@ -238,6 +241,9 @@ pub(crate) fn can_ask_parts(mechanism: &Mechanism) -> Result<(), LearnError> {
     }
     if problem.neighbours() != Neighbours::ReplaceOne {
         return Err(LearnError::OnePlace("a secret number of records"));
+    }
+    if problem.per_person() == Some(PerPerson::One) {
+        return Err(LearnError::OnePlace("drawing one record of each person"));
     }
     if !parts::can_ask(problem) {
         return Err(LearnError::OnePlace("this loss over pairs"));

@@ -57,12 +57,13 @@ impl TargetMap {
 mod tests {
     use super::super::READING;
     use super::*;
+    use pairdp_pairwise::Strata;
     use pairdp_pairwise::kernel::Par;
     use pairdp_pairwise::knots::{Block, KnotSums};
 
     fn of(targets: &[f64], noise: f64) -> TargetMap {
         let layout = Layout::new(vec![Block::Target]);
-        let sums = KnotSums::new(&layout, &[], 0, targets, targets.len(), Par::Sequential);
+        let sums = KnotSums::new(&layout, &[], 0, targets, &Strata::plain(targets.len()), Par::Sequential);
         let (weights, counted) = (sums.query(&layout, false).unwrap(), targets.len() as f64);
         let released = Representation { reading: READING.into(), counted, noise, weights };
         TargetMap::new(&layout, &released).unwrap()

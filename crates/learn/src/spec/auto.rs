@@ -144,8 +144,9 @@ impl Settings {
             let needed = (records as f64 * BETTER_THAN_EUCLIDEAN / of_weights / 100.0).ceil() * 100.0;
             let _ = write!(
                 because,
-                "; do not expect it to beat the plain Euclidean distance: that would take about {needed} records at this \
-                 budget"
+                "; do not expect it to beat the plain Euclidean distance: that would take about {needed} {} at this \
+                 budget",
+                self.unit.many()
             );
         }
         let algorithm = Some(Algorithm::NoisyGd);

@@ -5,7 +5,10 @@ use super::auto;
 use super::paper_noise::Paper;
 use crate::{Algorithm, Average, LearnError, NoiseKind, Shuffle, Task};
 pub use pairdp_pairwise::LossKind;
-use pairdp_pairwise::{Domain, Labels, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm};
+use pairdp_pairwise::{
+    Domain, Labels, MetricLoss, Neighbours, Objective, PerPerson, PointLoss, Problem, RankingForm, Unit,
+    kernel,
+};
 use pairdp_units::directed::up_by;
 use serde::{Deserialize, Serialize};
 
@@ -112,11 +115,16 @@ pub struct Settings {
     pub representation_share: Option<f64>,
     /// β: how much of the last step a step of a descent repeats; by public facts unless said.
     pub momentum: Option<f64>,
-    /// The most records, if their number is secret: the guarantee is then for adding or removing one, not for replacing it.
+    /// The most records, or persons, if their number is secret: the guarantee is then for adding or removing one, not for replacing
+    /// it.
     pub max_records: Option<usize>,
     /// Whether the custodian promises that there are no more: no record is then pushed out by another, which takes less noise, and a
     /// table that has more is refused.
     pub promised: bool,
+    /// Whom the guarantee protects: a record, or a person with all records.
+    pub unit: Unit,
+    /// How the records of a person enter; by the algorithm unless said.
+    pub per_person: Option<PerPerson>,
     /// Whose noise.
     pub calibration: Calibration,
     /// Whose formula, where more than one paper has one.
@@ -151,6 +159,8 @@ impl Default for Settings {
             momentum: None,
             max_records: None,
             promised: false,
+            unit: Unit::Record,
+            per_person: None,
             calibration: Calibration::Certified,
             paper: None,
         }
@@ -213,6 +223,7 @@ impl Settings {
         };
         let labels = match (self.public_labels, self.task, self.max_records) {
             (false, ..) => Labels::Private,
+            _ if self.unit == Unit::Person => return Err(LearnError::PublicLabelsOfPersons),
             (true, _, Some(_)) => return Err(LearnError::PublicLabelsOfSecretSize),
             (true, Task::Metric, None) => Labels::Public,
             (true, task, None) => return Err(LearnError::LabelsMakeNoDifference(task.name())),
@@ -220,13 +231,29 @@ impl Settings {
         let (bound, constant) = (self.row_bound(features), self.constant(features));
         let bound = if self.constant_in_records() { up_by(bound.hypot(constant), 4.0) } else { bound };
         let neighbours = match (self.max_records, self.promised) {
+            (Some(_), true) if self.unit == Unit::Person => {
+                return Err(LearnError::NoProof("a promise about persons"));
+            }
             (Some(most), true) => Neighbours::AddRemovePromised { most },
             (Some(most), false) => Neighbours::AddRemoveOne { most },
             (None, true) => return Err(LearnError::PromiseOfNothing),
             (None, false) => Neighbours::ReplaceOne,
         };
         let problem = Problem::new(objective, domain, bound)?.with_ridge(self.ridge)?;
-        Ok(problem.with_labels(labels).with_neighbours(neighbours))
+        let problem = problem.with_labels(labels).with_neighbours(neighbours);
+        Ok(problem.with_persons(self.per_person(problem)?))
+    }
+
+    /// How the records of a person enter: all of them where sums over the whole table are released and bounds on their rounding do
+    /// not depend on how many there are, otherwise one.
+    fn per_person(&self, problem: Problem) -> Result<Option<PerPerson>, LearnError> {
+        if self.unit == Unit::Record {
+            return if self.per_person.is_none() { Ok(None) } else { Err(LearnError::NoPersons) };
+        }
+        let whole_table = matches!(self.algorithm, None | Some(Algorithm::NoisyGd | Algorithm::Moments));
+        let all = whole_table && kernel::can_weigh(problem);
+        let usual = if all { PerPerson::Weights } else { PerPerson::One };
+        Ok(Some(self.per_person.unwrap_or(usual)))
     }
 
     /// The largest norm of a record's features.

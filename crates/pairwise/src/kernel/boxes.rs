@@ -13,7 +13,8 @@
 
 use super::blocks::{self, Par};
 use super::exact::{self, FEW, Grid};
-use crate::MarginLoss;
+use crate::strata;
+use crate::{MarginLoss, Strata};
 use pulp::{Arch, NullaryFnOnce};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
@@ -120,14 +121,14 @@ pub(super) struct BoxMoments(Vec<(i64, [[i128; ORDER]; 2])>);
 
 impl BoxMoments {
     /// Of some records' scores within a bound.
-    pub(super) fn new(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> Self {
+    pub(super) fn new(scores: &[f64], targets: &[f64], strata: &Strata, bound: f64, par: Par) -> Self {
         let axis = Axis::of_scores(scores, bound);
         let axis = &axis;
         let parts = blocks::map(scores.len(), par, |range| {
             let mut total = vec![[[0; ORDER]; 2]; axis.boxes];
             let mut moments = vec![[[0; ORDER]; 2]; axis.boxes];
-            let (scores, targets) = (&scores[range.clone()], &targets[range]);
-            for (scores, targets) in scores.chunks(FEW).zip(targets.chunks(FEW)) {
+            for (piece, counts) in strata.pieces(range, FEW) {
+                let (scores, targets) = (&scores[piece.clone()], &targets[piece]);
                 Arch::new().dispatch(AddMoments {
                     axis,
                     grid: grid(),
@@ -138,6 +139,7 @@ impl BoxMoments {
                 exact::flush(
                     total.as_flattened_mut().as_flattened_mut(),
                     moments.as_flattened_mut().as_flattened_mut(),
+                    counts,
                 );
             }
             total
@@ -173,7 +175,7 @@ impl BoxMoments {
         let axis = Axis::new(bound, self.0.iter().map(|(number, _)| *number));
         let mut moments = vec![[[0.0; ORDER]; 2]; axis.boxes];
         for (number, [negatives, positives]) in &self.0 {
-            let values = |class: &[i128; ORDER]| class.map(|moment| grid().value(moment));
+            let values = |class: &[i128; ORDER]| class.map(|moment| grid().weighed(moment));
             if let Some(moment) = moments.get_mut(axis.index(*number)) {
                 *moment = [values(negatives), values(positives)];
             }
@@ -228,7 +230,7 @@ impl Boxes {
         static TABLES: OnceLock<Vec<Table>> = OnceLock::new();
         let tables = TABLES.get_or_init(|| tables(|margin| MarginLoss::Logistic.steepness(margin)));
         let (axis, moments) = moments.spread(bound);
-        let counts = [0, 1].map(|class| moments.iter().map(|m| m[class][0]).sum::<f64>());
+        let counts = [0, 1].map(|class| as_number(moments.iter().map(|m| whole(m[class][0])).sum()));
         let fields = fields(&axis, &moments, tables, par);
         let polynomials = fields
             .into_iter()
@@ -250,7 +252,8 @@ impl Boxes {
     pub(super) fn values(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> f64 {
         static TABLES: OnceLock<Vec<Table>> = OnceLock::new();
         let tables = TABLES.get_or_init(|| tables(|margin| MarginLoss::Logistic.value(margin)));
-        let (axis, moments) = BoxMoments::new(scores, targets, bound, par).spread(bound);
+        let (axis, moments) =
+            BoxMoments::new(scores, targets, &Strata::plain(scores.len()), bound, par).spread(bound);
         let fields = fields(&axis, &moments, tables, par);
         // Far above, log(1 + e^{t−s}) is t − s: counts and sums of the far negatives suffice.
         let centre = |index: usize| axis.low + (axis.number_of(index) as f64 + 0.5) / PER_UNIT;
@@ -339,20 +342,32 @@ impl NullaryFnOnce for SumNear<'_> {
     }
 }
 
+/// A count in whole multiples of a weight's step.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2³¹ times 2³²")]
+fn whole(count: f64) -> u128 {
+    (count / strata::unit()).round_ties_even() as u128
+}
+
+fn as_number(count: u128) -> f64 {
+    count as f64 * strata::unit()
+}
+
 fn fields(axis: &Axis, moments: &Moments, tables: &[Table], par: Par) -> Vec<Seen> {
     let count = moments.len();
     // Running sums for what is far: counts of positives from below, counts and score sums of negatives from above.
-    let mut positives_below = vec![0.0; count + 1];
-    let mut negatives_above = vec![[0.0; 2]; count + 1];
+    // Counts are whole multiples of a weight's step, and added as such: any number of boxes adds no rounding.
+    let mut positives_below = vec![0_u128; count + 1];
+    let mut negatives_above = vec![0_u128; count + 1];
+    let mut sum_above = vec![0.0; count + 1];
     for index in 0..count {
-        positives_below[index + 1] = positives_below[index] + moments[index][1][0];
+        positives_below[index + 1] = positives_below[index] + whole(moments[index][1][0]);
     }
     for index in (0..count).rev() {
         let centre = axis.low + (axis.number_of(index) as f64 + 0.5) / PER_UNIT;
         let negatives = &moments[index][0];
         let sum = negatives[0] * centre + negatives[1] / (2.0 * PER_UNIT);
-        let above = negatives_above[index + 1];
-        negatives_above[index] = [above[0] + negatives[0], above[1] + sum];
+        negatives_above[index] = negatives_above[index + 1] + whole(negatives[0]);
+        sum_above[index] = sum_above[index + 1] + sum;
     }
     let near = i64::try_from(NEAR).unwrap_or(i64::MAX);
     let seen = |index: usize| {
@@ -367,9 +382,9 @@ fn fields(axis: &Axis, moments: &Moments, tables: &[Table], par: Par) -> Vec<See
         let sums = Arch::new().dispatch(SumNear { axis, moments, tables, number, range: first..end });
         Seen {
             sums,
-            far_negatives_above: negatives_above[end][0],
-            far_sum_of_negatives: negatives_above[end][1],
-            far_positives_below: positives_below[first],
+            far_negatives_above: as_number(negatives_above[end]),
+            far_sum_of_negatives: sum_above[end],
+            far_positives_below: as_number(positives_below[first]),
         }
     };
     match par {

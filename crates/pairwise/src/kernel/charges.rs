@@ -60,9 +60,8 @@ pub(super) fn grid(problem: Problem, scaled: &Scaled, bound: f64, n: usize) -> G
 /// The gradient from the weighted sum of all rows.
 pub(super) fn mean(problem: Problem, scaled: &Scaled, bound: f64, totals: &[i128], n: usize) -> Vec<f64> {
     let grid = grid(problem, scaled, bound, n);
-    let n = n as f64;
-    let scale = -scaled.gradient_scale / (n * (n - 1.0));
-    totals.iter().map(|total| scale * grid.value(*total)).collect()
+    let scale = -scaled.gradient_scale / problem.pairs(n);
+    totals.iter().map(|total| scale * grid.weighed(*total)).collect()
 }
 
 /// Whether charges come from a tree over all scores, which must then be in one place.
@@ -95,8 +94,8 @@ pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> 
         Summation::Counts => {
             let positives = targets.iter().filter(|target| **target > 0.0).count() as u64;
             let sorting = Sorting::of([targets.len() as u64 - positives, positives]);
-            let sorted = Sorted::new(sorting.scores(&scores, targets, par), bound);
-            let marks = sorting.marks(&sorted, &scores, targets, par);
+            let sorted = Sorted::new(sorting.scores(&scores, targets, &[], par), bound);
+            let marks = sorting.marks(&sorted, &scores, targets, &[], par);
             Counts::new(sorting, sorted, &marks).risk(&scores, targets)
         }
         Summation::Sums => sums::risk(&scores, targets),

@@ -6,6 +6,7 @@
 //! marks of parts of a table merge.
 
 use super::blocks::Par;
+use crate::strata;
 use pairdp_units::directed::{larger, smaller};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -34,36 +35,70 @@ impl Sorting {
         if self.positive { 1.0 } else { -1.0 }
     }
 
-    /// The scores to be sorted, in order.
-    pub(super) fn scores(self, scores: &[f64], targets: &[f64], par: Par) -> Vec<f64> {
+    /// The scores to be sorted, in order; with the whole weights of records, if they have any.
+    pub(super) fn scores(self, scores: &[f64], targets: &[f64], weights: &[u64], par: Par) -> InOrder {
+        if !weights.is_empty() {
+            let taken =
+                scores.iter().zip(targets).zip(weights).filter(|((_, target), _)| self.takes(**target));
+            let mut pairs: Vec<(f64, u64)> =
+                taken.map(|((score, _), weight)| (self.sign() * score, *weight)).collect();
+            pairs.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
+            let (values, weights) = pairs.into_iter().unzip();
+            return InOrder { values, weights };
+        }
         let taken = scores.iter().zip(targets).filter(|(_, target)| self.takes(**target));
         let mut values: Vec<f64> = taken.map(|(score, _)| self.sign() * score).collect();
         match par {
             Par::Sequential => values.sort_unstable_by(f64::total_cmp),
             Par::Parallel => values.par_sort_unstable_by(f64::total_cmp),
         }
-        values
+        InOrder { values, weights: Vec::new() }
     }
 
-    /// How many of the other class pair with so many of the sorted one.
-    pub(super) fn marks(self, sorted: &Sorted, scores: &[f64], targets: &[f64], par: Par) -> Vec<u64> {
+    /// How many of the other class pair with so many of the sorted one, or what they weigh.
+    pub(super) fn marks(
+        self,
+        sorted: &Sorted,
+        scores: &[f64],
+        targets: &[f64],
+        weights: &[u64],
+        par: Par,
+    ) -> Vec<u64> {
+        let places = sorted.order.values.len() + 1;
         let look_up = |(scores, targets): (&[f64], &[f64])| {
-            let mut marks = vec![0_u64; sorted.values.len() + 1];
+            let mut marks = vec![0_u64; places];
             for (score, _) in scores.iter().zip(targets).filter(|(_, target)| !self.takes(**target)) {
                 marks[sorted.pairs_with(self.sign() * score)] += 1;
             }
             marks
         };
+        if !weights.is_empty() {
+            let mut marks = vec![0_u64; places];
+            let others =
+                scores.iter().zip(targets).zip(weights).filter(|((_, target), _)| !self.takes(**target));
+            for ((score, _), weight) in others {
+                marks[sorted.pairs_with(self.sign() * score)] += weight;
+            }
+            return marks;
+        }
         match par {
             Par::Sequential => look_up((scores, targets)),
             Par::Parallel => {
                 let length = scores.len().div_ceil(rayon::current_num_threads()).max(1);
                 let chunks = scores.par_chunks(length).zip(targets.par_chunks(length));
                 // Whole numbers, in any order and any number of parts.
-                chunks.map(look_up).reduce(|| vec![0; sorted.values.len() + 1], added)
+                chunks.map(look_up).reduce(|| vec![0; places], added)
             }
         }
     }
+}
+
+/// Scores of one class in ascending order.
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct InOrder {
+    values: Vec<f64>,
+    /// Whole weights of the same records, or nothing if each counts as one.
+    weights: Vec<u64>,
 }
 
 /// Sums of marks.
@@ -72,18 +107,30 @@ pub(super) fn added(mut marks: Vec<u64>, more: Vec<u64>) -> Vec<u64> {
     marks
 }
 
-/// Two ascending lists as one.
-pub(super) fn merged(a: Vec<f64>, b: Vec<f64>) -> Vec<f64> {
-    let mut both = Vec::with_capacity(a.len() + b.len());
-    let mut second = b.into_iter().peekable();
-    for value in a {
-        while let Some(before) = second.next_if(|other| other.total_cmp(&value).is_lt()) {
-            both.push(before);
+impl InOrder {
+    /// Two ascending lists as one. A part without records has no weights, whatever the others have.
+    pub(super) fn merged(self, other: Self) -> Self {
+        let mut both = Self::default();
+        let mut rest = other.entries().peekable();
+        for (value, weight) in self.entries() {
+            while let Some(before) = rest.next_if(|(other, _)| other.total_cmp(&value).is_lt()) {
+                both.push(before);
+            }
+            both.push((value, weight));
         }
-        both.push(value);
+        rest.for_each(|entry| both.push(entry));
+        both
     }
-    both.extend(second);
-    both
+
+    fn entries(self) -> impl Iterator<Item = (f64, Option<u64>)> {
+        let mut weights = self.weights.into_iter();
+        self.values.into_iter().map(move |value| (value, weights.next()))
+    }
+
+    fn push(&mut self, (value, weight): (f64, Option<u64>)) {
+        self.values.push(value);
+        self.weights.extend(weight);
+    }
 }
 
 /// What charges need: the sorted class, and how many pairs each rank of it is in.
@@ -97,11 +144,12 @@ pub(super) struct Counts {
 impl Counts {
     pub(super) fn new(sorting: Sorting, sorted: Sorted, marks: &[u64]) -> Self {
         // A member of rank r pairs with every y whose count exceeds r.
+        let one = if sorted.before.is_empty() { 1.0 } else { strata::unit() };
         let mut above = 0;
-        let mut pairs = vec![0.0; sorted.values.len()];
+        let mut pairs = vec![0.0; sorted.order.values.len()];
         for rank in (0..pairs.len()).rev() {
             above += marks.get(rank + 1).unwrap_or(&0);
-            pairs[rank] = above as f64;
+            pairs[rank] = above as f64 * one;
         }
         Self { sorting, sorted, pairs }
     }
@@ -112,7 +160,7 @@ impl Counts {
             *charge = if self.sorting.takes(*target) {
                 sign * self.pairs[self.sorted.rank(sign * score)]
             } else {
-                -sign * self.sorted.pairs_with(sign * score) as f64
+                -sign * self.sorted.weight_of(self.sorted.pairs_with(sign * score))
             };
         }
     }
@@ -129,7 +177,9 @@ impl Counts {
 /// Scores of one class in ascending order, with a table that leads close to any place.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Sorted {
-    values: Vec<f64>,
+    order: InOrder,
+    /// What all before a place weigh in all; nothing if each counts as one.
+    before: Vec<u64>,
     starts: Vec<u32>,
     low: f64,
     per_unit: f64,
@@ -137,12 +187,21 @@ pub(super) struct Sorted {
 
 impl Sorted {
     /// Ascending scores within a bound.
-    pub(super) fn new(values: Vec<f64>, bound: f64) -> Self {
-        let buckets = values.len().clamp(1, MOST_BUCKETS);
+    pub(super) fn new(order: InOrder, bound: f64) -> Self {
+        let buckets = order.values.len().clamp(1, MOST_BUCKETS);
         let per_unit = if bound > 0.0 { buckets as f64 / (2.0 * bound) } else { 0.0 };
-        let mut sorted = Self { values, starts: Vec::new(), low: -bound, per_unit };
+        let mut before = Vec::new();
+        if !order.weights.is_empty() {
+            let mut sum = 0;
+            before.push(0);
+            before.extend(order.weights.iter().map(|weight| {
+                sum += weight;
+                sum
+            }));
+        }
+        let mut sorted = Self { order, before, starts: Vec::new(), low: -bound, per_unit };
         let mut starts = vec![0; buckets + 1];
-        for value in &sorted.values {
+        for value in &sorted.order.values {
             starts[sorted.bucket(*value, buckets) + 1] += 1;
         }
         for b in 0..buckets {
@@ -169,6 +228,15 @@ impl Sorted {
         self.place(y + 1.0, |x| x - y < 1.0)
     }
 
+    /// What the first so many weigh.
+    #[inline(always)]
+    fn weight_of(&self, first: usize) -> f64 {
+        match self.before.get(first) {
+            Some(weight) => *weight as f64 * strata::unit(),
+            None => first as f64,
+        }
+    }
+
     /// The first place of a value that is there.
     #[inline(always)]
     fn rank(&self, value: f64) -> usize {
@@ -180,13 +248,13 @@ impl Sorted {
     fn place(&self, threshold: f64, below: impl Fn(f64) -> bool) -> usize {
         let bucket = self.bucket(threshold, self.starts.len() - 1);
         let (start, end) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
-        let mut place = start + self.values[start..end].partition_point(|v| below(*v));
+        let mut place = start + self.order.values[start..end].partition_point(|v| below(*v));
         // Rounding of the threshold can put the edge into another bucket.
-        if place == end && self.values.get(end).is_some_and(|v| below(*v)) {
-            place += self.values[end..].partition_point(|v| below(*v));
+        if place == end && self.order.values.get(end).is_some_and(|v| below(*v)) {
+            place += self.order.values[end..].partition_point(|v| below(*v));
         }
-        if place == start && start > 0 && !below(self.values[start - 1]) {
-            place = self.values[..start].partition_point(|v| below(*v));
+        if place == start && start > 0 && !below(self.order.values[start - 1]) {
+            place = self.order.values[..start].partition_point(|v| below(*v));
         }
         place
     }

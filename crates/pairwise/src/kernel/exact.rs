@@ -1,6 +1,8 @@
 //! Sums without rounding: each term is rounded to a whole multiple of a public step, once and on its own, and whole numbers
 //! are added. The total is the same for any order, any number of threads and any division of the table into parts.
 
+use crate::strata;
+
 /// A term at the largest value is this many bits long.
 const BITS: i32 = 49;
 /// So many terms are added in 64 bits, with one to spare, before they go to totals of 128.
@@ -50,9 +52,9 @@ impl Grid {
         self.shifted(value).wrapping_sub(self.offset())
     }
 
-    /// A total as a number.
-    pub(crate) fn value(self, total: i128) -> f64 {
-        total as f64 * self.step
+    /// A total of whole weights times whole numbers, as a number.
+    pub(crate) fn weighed(self, total: i128) -> f64 {
+        total as f64 * strata::unit() * self.step
     }
 }
 
@@ -83,10 +85,11 @@ impl Fine {
     }
 }
 
-/// Moves sums of a few terms to the totals.
-pub(crate) fn flush(totals: &mut [i128], sums: &mut [i64]) {
+/// Moves sums of a few terms, all of one whole weight, to the totals.
+pub(crate) fn flush(totals: &mut [i128], sums: &mut [i64], weight: u64) {
+    let weight = i128::from(weight);
     for (total, sum) in totals.iter_mut().zip(sums) {
-        *total += i128::from(std::mem::take(sum));
+        *total += i128::from(std::mem::take(sum)) * weight;
     }
 }
 
@@ -107,7 +110,7 @@ mod tests {
         fn a_term_is_off_by_half_a_step(largest in 1e-200..1e200_f64, share in -1.0..1.0_f64) {
             let grid = Grid::for_terms(largest);
             let value = share * largest;
-            let error = (grid.value(i128::from(grid.whole(value))) - value).abs();
+            let error = (grid.whole(value) as f64 * grid.step - value).abs();
             prop_assert!(error <= 0.5 * grid.step);
             prop_assert!(grid.step <= largest * 2.0_f64.powi(1 - BITS) && largest <= grid.step * 2.0_f64.powi(BITS));
         }

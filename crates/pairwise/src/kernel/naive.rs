@@ -2,29 +2,31 @@
 
 use super::rows::score;
 use super::single::{pair_gradient, quadratic_form, record_gradient, same_class};
-use crate::{Objective, Problem, RankingForm, Records};
+use crate::{Objective, Problem, RankingForm, Records, strata};
 
-/// The gradient of the mean loss by adding up every pair (or record): O(n²d).
+/// The gradient of the mean loss by adding up every pair (or record), each by what its records count: O(n²d).
 pub fn gradient(problem: Problem, records: &Records, w: &[f64]) -> Vec<f64> {
-    let n = records.len();
+    let (n, size) = (records.len(), records.size());
+    let whole = records.strata().weights();
+    let weight = |i: usize| whole.get(i).map_or(1.0, |weight| *weight as f64 * strata::unit());
     let mut sum = vec![0.0; w.len()];
     let mut term = vec![0.0; w.len()];
     let constants = problem.constants_within(Problem::norm(w));
-    let mut add = |term: &[f64]| sum.iter_mut().zip(term).for_each(|(s, t)| *s += t);
+    let mut add = |weight: f64, term: &[f64]| sum.iter_mut().zip(term).for_each(|(s, t)| *s += weight * t);
     if let Objective::Pointwise { .. } = problem.objective() {
         for i in 0..n {
             record_gradient(problem, &constants, records, i, w, &mut term);
-            add(&term);
+            add(weight(i), &term);
         }
-        return mean(sum, n as f64);
+        return mean(sum, size as f64);
     }
     for i in 0..n {
         for j in (0..n).filter(|j| *j != i) {
             pair_gradient(problem, &constants, records, (i, j), w, &mut term);
-            add(&term);
+            add(weight(i) * weight(j), &term);
         }
     }
-    mean(sum, n as f64 * (n as f64 - 1.0))
+    mean(sum, problem.pairs(size))
 }
 
 /// The mean loss by adding up every pair (or record).

@@ -16,7 +16,7 @@
 use super::blocks::Par;
 use super::boxes::{BoxMoments, Boxes};
 use super::charges::{self, Scaled};
-use super::counts::{self, Counts, Sorted, Sorting};
+use super::counts::{self, Counts, InOrder, Sorted, Sorting};
 use super::metric::{self, TileSums};
 use super::pointwise;
 use super::sums::{ClassSums, Sums};
@@ -30,8 +30,8 @@ use serde::{Deserialize, Serialize};
 pub struct Question {
     /// The public parameters.
     parameters: Vec<f64>,
-    /// Records of all parts together.
-    records: usize,
+    /// Records, or persons, of all parts together.
+    size: usize,
     about: About,
 }
 
@@ -41,7 +41,7 @@ enum About {
     Boxes,
     Sums,
     Scores(Sorting),
-    Marks(Sorting, Vec<f64>),
+    Marks(Sorting, InOrder),
     Charged(Field),
     Rows,
     Tiles,
@@ -65,7 +65,7 @@ enum Content {
     Classes([u64; 2]),
     Boxes(BoxMoments),
     Sums(ClassSums),
-    Scores(Vec<f64>),
+    Scores(InOrder),
     Marks(Vec<u64>),
     Totals(Vec<i128>),
     Tiles(TileSums),
@@ -86,7 +86,7 @@ impl Answer {
             (Content::Classes(a), Content::Classes(b)) => a.iter_mut().zip(b).for_each(|(a, b)| *a += b),
             (Content::Boxes(a), Content::Boxes(b)) => a.merge(b),
             (Content::Sums(a), Content::Sums(b)) => a.merge(&b),
-            (Content::Scores(a), Content::Scores(b)) => *a = counts::merged(std::mem::take(a), b),
+            (Content::Scores(a), Content::Scores(b)) => *a = std::mem::take(a).merged(b),
             (Content::Marks(a), Content::Marks(b)) if a.len() == b.len() => {
                 *a = counts::added(std::mem::take(a), b);
             }
@@ -136,7 +136,7 @@ pub fn answer(
     workspace: &mut Workspace,
     par: Par,
 ) -> Result<Answer, Mismatch> {
-    let Question { parameters: w, records: n, about } = question;
+    let Question { parameters: w, size: n, about } = question;
     if w.len() != problem.parameters(records.columns()) {
         return Err(Mismatch);
     }
@@ -161,14 +161,16 @@ pub fn answer(
                 workspace.scores = rows::scores(records, w, scaled.margin_scale, bound, par);
                 workspace.parameters.clone_from(w);
             }
-            let (scores, targets) = (&workspace.scores, records.targets());
+            let (scores, targets, strata) = (&workspace.scores, records.targets(), records.strata());
             match about {
-                About::Boxes => Content::Boxes(BoxMoments::new(scores, targets, bound, par)),
-                About::Sums => Content::Sums(ClassSums::new(scores, targets, bound, par)),
-                About::Scores(sorting) => Content::Scores(sorting.scores(scores, targets, par)),
+                About::Boxes => Content::Boxes(BoxMoments::new(scores, targets, strata, bound, par)),
+                About::Sums => Content::Sums(ClassSums::new(scores, targets, strata, bound, par)),
+                About::Scores(sorting) => {
+                    Content::Scores(sorting.scores(scores, targets, &strata.weights(), par))
+                }
                 About::Marks(sorting, values) => {
                     let sorted = Sorted::new(values.clone(), bound);
-                    Content::Marks(sorting.marks(&sorted, scores, targets, par))
+                    Content::Marks(sorting.marks(&sorted, scores, targets, &strata.weights(), par))
                 }
                 About::Charged(field) => {
                     let grid = charges::grid(problem, &scaled, bound, *n);
@@ -190,7 +192,7 @@ pub fn answer(
     Ok(Answer(content))
 }
 
-/// The gradient of the mean loss over the `n` records of all parts, from their merged answers.
+/// The gradient of the mean loss over the `n` records, or persons, of all parts, from their merged answers.
 ///
 /// # Errors
 /// What `ask` returns; [`Mismatch`] for answers to other questions, and for problems that cannot be asked of parts.
@@ -202,7 +204,7 @@ pub fn gradient<X: From<Mismatch>>(
     mut ask: impl FnMut(&Question) -> Result<Answer, X>,
 ) -> Result<Vec<f64>, X> {
     let mut ask = |about: About| {
-        let question = Question { parameters: w.to_vec(), records: n, about };
+        let question = Question { parameters: w.to_vec(), size: n, about };
         ask(&question).map(|answer| answer.0)
     };
     if n < if matches!(problem.objective(), Objective::Pointwise { .. }) { 1 } else { 2 } {

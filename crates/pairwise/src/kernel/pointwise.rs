@@ -32,7 +32,7 @@ pub(super) fn total(problem: Problem, loss: PointLoss, records: &Records, w: &[f
 /// The gradient from the sum over all of n records.
 pub(super) fn mean(problem: Problem, totals: &[i128], w: &[f64], n: usize) -> Vec<f64> {
     let grid = grid(problem, &problem.constants_within(Problem::norm(w)));
-    totals.iter().map(|total| grid.value(*total) / n as f64).collect()
+    totals.iter().map(|total| grid.weighed(*total) / n as f64).collect()
 }
 
 pub(super) fn risk(loss: PointLoss, records: &Records, w: &[f64], par: Par) -> f64 {

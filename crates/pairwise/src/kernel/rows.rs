@@ -78,7 +78,7 @@ fn score_block(rows: &[f64], columns: usize, w: &[f64], scale: f64, bound: f64, 
     }
 }
 
-/// Σ weight(i)·x_i in steps of `grid`, where `weights` fills the weights of a range of rows.
+/// Σ weight(i)·x_i in steps of `grid`, each as often as its record counts, where `weights` fills the weights of a range of rows.
 pub(super) fn weighted_sum(
     records: &Records,
     grid: Grid,
@@ -90,17 +90,17 @@ pub(super) fn weighted_sum(
         let mut total = vec![0; columns];
         let mut few = vec![0; columns];
         let mut buffer = [0.0; SUB_BLOCK];
-        let mut start = range.start;
-        while start < range.end {
-            let end = range.end.min(start + SUB_BLOCK);
-            let weight = &mut buffer[..end - start];
-            weights(start..end, weight);
-            let rows = &records.features()[start * columns..end * columns];
-            Arch::new().dispatch(AddRows { rows, columns, grid, weights: weight, out: &mut few });
-            start = end;
-            if (start - range.start).is_multiple_of(FEW) || start == range.end {
-                exact::flush(&mut total, &mut few);
+        for (piece, counts) in records.strata().pieces(range, FEW) {
+            let mut start = piece.start;
+            while start < piece.end {
+                let end = piece.end.min(start + SUB_BLOCK);
+                let weight = &mut buffer[..end - start];
+                weights(start..end, weight);
+                let rows = &records.features()[start * columns..end * columns];
+                Arch::new().dispatch(AddRows { rows, columns, grid, weights: weight, out: &mut few });
+                start = end;
             }
+            exact::flush(&mut total, &mut few, counts);
         }
         total
     });

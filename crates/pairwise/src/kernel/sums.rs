@@ -4,6 +4,7 @@
 
 use super::blocks::{self, Par};
 use super::exact::{self, Grid};
+use crate::{Strata, strata};
 use serde::{Deserialize, Serialize};
 
 /// Count and sum of each class's scores, negatives first, in whole numbers. Parts of a table merge by addition.
@@ -12,14 +13,17 @@ pub(super) struct ClassSums([[i128; 2]; 2]);
 
 impl ClassSums {
     /// Of some records' scores within a bound.
-    pub(super) fn new(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> Self {
+    pub(super) fn new(scores: &[f64], targets: &[f64], strata: &Strata, bound: f64, par: Par) -> Self {
         let grid = Grid::for_terms(bound);
         let parts = blocks::map(scores.len(), par, |range| {
             let mut classes = [[0; 2]; 2];
-            for (s, target) in scores[range.clone()].iter().zip(&targets[range]) {
-                let class: &mut [i128; 2] = &mut classes[usize::from(*target > 0.0)];
-                class[0] += 1;
-                class[1] += i128::from(grid.whole(*s));
+            for (piece, counts) in strata.pieces(range, usize::MAX) {
+                let counts = i128::from(counts);
+                for (s, target) in scores[piece.clone()].iter().zip(&targets[piece]) {
+                    let class: &mut [i128; 2] = &mut classes[usize::from(*target > 0.0)];
+                    class[0] += counts;
+                    class[1] += i128::from(grid.whole(*s)) * counts;
+                }
             }
             Self(classes)
         });
@@ -41,7 +45,7 @@ pub(super) struct Sums([[f64; 2]; 2]);
 impl Sums {
     pub(super) fn new(sums: &ClassSums, bound: f64) -> Self {
         let grid = Grid::for_terms(bound);
-        Self(sums.0.map(|[count, sum]| [count as f64, grid.value(sum)]))
+        Self(sums.0.map(|[count, sum]| [count as f64 * strata::unit(), grid.weighed(sum)]))
     }
 
     pub(super) fn charges(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {

@@ -12,7 +12,8 @@ pub(crate) fn balances(balances: &[(String, Balance)], unplaced: &Unplaced, head
     let mut text = String::new();
     for (name, balance) in balances {
         let facts = &balance.dataset;
-        let records = facts.records.map(|n| format!(", {n} records")).unwrap_or_default();
+        let many = facts.adjacency.unit().many();
+        let size = facts.records.map(|n| format!(", {n} {many}")).unwrap_or_default();
         let left = match balance.left {
             Some(epsilon) => {
                 format!("one more run of up to ε = {} (Gaussian noise, the same δ)", shown::down(epsilon))
@@ -21,7 +22,7 @@ pub(crate) fn balances(balances: &[(String, Balance)], unplaced: &Unplaced, head
         };
         let _ = writeln!(
             text,
-            "{name}\n  granted  ε = {}, δ = {} ({}{records})\n  spent    ε = {}\n  left     {left}\n  runs     {} done, {} open or broken off (spent), {} cancelled (not spent)\n",
+            "{name}\n  granted  ε = {}, δ = {} ({}{size})\n  spent    ε = {}\n  left     {left}\n  runs     {} done, {} open or broken off (spent), {} cancelled (not spent)\n",
             shown::up(facts.grant.epsilon.get()),
             shown::up(facts.grant.delta.get()),
             facts.adjacency,
@@ -52,7 +53,7 @@ fn balance_object(name: &str, balance: &Balance, unplaced: &Unplaced) -> Value {
     let facts = &balance.dataset;
     json!({
         "name": name, "epsilon": facts.grant.epsilon, "delta": facts.grant.delta,
-        "adjacency": facts.adjacency, "records": facts.records, "schema": facts.schema,
+        "adjacency": facts.adjacency, (facts.adjacency.unit().many()): facts.records, "schema": facts.schema,
         // JSON has no infinity; null says that no grant with this δ would cover it.
         "spent_epsilon": balance.spent.is_finite().then_some(balance.spent), "left_epsilon": balance.left,
         "committed": balance.committed, "open": balance.open, "cancelled": balance.cancelled,

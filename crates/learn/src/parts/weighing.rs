@@ -1,0 +1,72 @@
+//! Persons whose records lie in several parts.
+//!
+//! What a record counts depends on how many its person has in all. So every part first says how many records each of its persons
+//! has, under a name that only this run understands; the driver adds up, and tells parts about persons who have records
+//! elsewhere, too. Like all that is asked and answered, both stay inside.
+
+use super::fingerprint::PersonName;
+use crate::persons;
+use pairdp_data::{Owners, Table};
+use pairdp_pairwise::Strata;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How many records each person has in some parts, and in how many of them.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Census(BTreeMap<PersonName, (u64, u32)>);
+
+impl Census {
+    /// Of one part.
+    pub(super) fn of(owners: &Owners, names: &[PersonName]) -> Self {
+        let mut census = BTreeMap::new();
+        for (name, records) in names.iter().zip(owners.records()) {
+            let (total, _) = census.entry(*name).or_insert((0, 1));
+            *total += u64::from(records);
+        }
+        Self(census)
+    }
+
+    /// Of two sets of parts.
+    pub(super) fn merged(mut self, other: Self) -> Self {
+        for (name, (records, parts)) in other.0 {
+            let (total, places) = self.0.entry(name).or_insert((0, 0));
+            *total += records;
+            *places += parts;
+        }
+        self
+    }
+
+    /// What parts need to know of it.
+    pub(super) fn weighing(self) -> Weighing {
+        let size = self.0.len();
+        let elsewhere = self.0.into_iter().filter(|(_, (_, parts))| *parts > 1);
+        Weighing { size, shared: elsewhere.map(|(name, (records, _))| (name, records)).collect() }
+    }
+}
+
+/// How many persons there are, and how many records those have who are in several parts.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Weighing {
+    size: usize,
+    /// By name.
+    shared: Vec<(PersonName, u64)>,
+}
+
+impl Weighing {
+    /// Persons in all.
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// A part's rows as they are weighed.
+    pub(super) fn weighed(&self, table: Table, owners: &Owners, names: &[PersonName]) -> (Table, Strata) {
+        let mut records = owners.records();
+        for (own, name) in records.iter_mut().zip(names) {
+            if let Ok(at) = self.shared.binary_search_by_key(name, |(name, _)| *name) {
+                // More than can be counted weigh nothing: less than they may.
+                *own = u32::try_from(self.shared[at].1).unwrap_or(u32::MAX);
+            }
+        }
+        persons::weighed_by(table, owners, &records, usize::MAX, self.size)
+    }
+}
