@@ -49,12 +49,6 @@ pub(crate) fn ledger_add(
         }
         let grant = Budget::new(epsilon, delta)?;
         let adjacency = match (records, public_labels, unit) {
-            _ if promised && unit == Unit::Person => {
-                return Err(LearnError::NoProof("a promise about persons").into());
-            }
-            (None, ..) if promised => return Err(LearnError::PromiseOfNothing.into()),
-            (_, true, _) if promised => return Err(LearnError::PublicLabelsOfSecretSize.into()),
-            _ if promised => Adjacency::AddRemovePromised,
             (_, true, Unit::Person) => return Err(LearnError::PublicLabelsOfPersons.into()),
             (_, false, Unit::Person) if promised => {
                 return Err(LearnError::NoProof("a promised number of persons").into());

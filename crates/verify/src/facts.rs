@@ -169,11 +169,7 @@ impl<'a> Facts<'a> {
         self.persons()?;
         let most = match problem.neighbours {
             Neighbours::ReplaceOne => return Ok(()),
-            Neighbours::AddRemoveOne { most } => most,
-            Neighbours::AddRemovePromised { most } => {
-                require(problem.per_person.is_none(), || "no proof for a promise about persons".into())?;
-                most
-            }
+            Neighbours::AddRemoveOne { most } | Neighbours::AddRemovePromised { most } => most,
         };
         let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
         let jumps = problem.objective == (Objective::Metric { loss: MetricLoss::Hinge });

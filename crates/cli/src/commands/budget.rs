@@ -169,12 +169,6 @@ fn public_size(
             format!("the number of {many} is secret under {adjacency} adjacency"),
             format!("leave out --{many}"),
         )),
-        Some(_) if adjacency.is_secret_size() && adjacency != Adjacency::AddRemovePromised => {
-            Err(Failure::refused(
-                format!("the number of {many} is secret under {adjacency} adjacency"),
-                format!("leave out --{many}"),
-            ))
-        }
         size => Ok(size),
     }
 }

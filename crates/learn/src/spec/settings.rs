@@ -231,9 +231,6 @@ impl Settings {
         let (bound, constant) = (self.row_bound(features), self.constant(features));
         let bound = if self.constant_in_records() { up_by(bound.hypot(constant), 4.0) } else { bound };
         let neighbours = match (self.max_records, self.promised) {
-            (Some(_), true) if self.unit == Unit::Person => {
-                return Err(LearnError::NoProof("a promise about persons"));
-            }
             (Some(most), true) => Neighbours::AddRemovePromised { most },
             (Some(most), false) => Neighbours::AddRemoveOne { most },
             (None, true) => return Err(LearnError::PromiseOfNothing),
