@@ -28,7 +28,7 @@ LABEL_COLUMN = "y"
 class Fitting(Persistence):
     """Checks a table by its form, describes it by public facts, and hands both to the core."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None, **unsupported: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None, **unsupported: Any) -> Self:
         """Train. A private estimator spends its budget on every call.
 
         Parameters

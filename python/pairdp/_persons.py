@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._cells import NOTHING, attempt
+from ._cells import NOTHING, attempt, weights_of
 
 UNITS = ("record", "person")
 WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -60,11 +60,13 @@ def numbers_of(groups: Any, n_rows: int, *, integer: bool = False) -> list[int]:
     integer : bool
         Whether ids are compared as whole numbers: ``7`` and ``"007"`` are one person then.
     """
+    if np.ma.is_masked(groups):
+        raise ValueError("groups: an entry is empty, and every record is somebody's")
     # As objects where nothing says what they are: in a list with text in it NumPy makes text of a missing value.
     ids = attempt(lambda: np.asarray(groups, dtype=None if hasattr(groups, "dtype") else object))
     if ids is None or ids.ndim != 1 or len(ids) != n_rows:
         raise ValueError("groups must have one entry for each row of X")
-    if ids.dtype.kind not in "iuOUST":
+    if len(ids) > 0 and ids.dtype.kind not in "iuOUST":
         raise ValueError(
             "groups must be whole numbers or text: of numbers with a point 7 and 7.0 may or may not be the same person"
         )
@@ -79,6 +81,15 @@ def person_weights(groups: Any, n_rows: int) -> NDArray[np.float64]:
     """Return what each row counts if every person counts as one."""
     numbers = np.array(numbers_of(groups, n_rows), dtype=np.intp)
     return 1.0 / np.bincount(numbers)[numbers] if len(numbers) else np.zeros(0)
+
+
+def weights_by(groups: Any, sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return what rows count, by whose they are or by weights of their own."""
+    if groups is None:
+        return weights_of(sample_weight, n_rows)
+    if sample_weight is not None:
+        raise ValueError("groups and sample_weight both say what a row counts: leave one out")
+    return person_weights(groups, n_rows)
 
 
 def weighted_auc(

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
-from ._cells import class_numbers, labels_of, weights_of
+from ._cells import class_numbers, labels_of
 from ._columns import targets_by
 from ._estimator import Linear, PrivateLinear
 from ._labels import check_classes, label_text, label_values
 from ._parameters import estimator, required
+from ._persons import weights_by
 
 
 @estimator
@@ -54,7 +55,14 @@ class Classification(ClassifierMixin, Linear):
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(np.intp)]
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> float:
         """Return the share of rows whose class is right; exact, so on private data it is not protected.
 
         Parameters
@@ -62,6 +70,8 @@ class Classification(ClassifierMixin, Linear):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), optional
+            Whose each record is, in place of weights: every person then counts as much as any other.
 
         Returns
         -------
@@ -73,7 +83,7 @@ class Classification(ClassifierMixin, Linear):
             right = labels_of(y, len(predicted)) == predicted
         else:
             right = (targets_by(self._label_facts, y, len(predicted)) > 0) == (predicted == self.classes_[1])
-        weights = weights_of(sample_weight, len(predicted))
+        weights = weights_by(groups, sample_weight, len(predicted))
         return float(np.average(np.broadcast_to(right, predicted.shape), weights=weights))
 
     def __sklearn_tags__(self) -> Tags:

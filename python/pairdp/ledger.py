@@ -144,6 +144,13 @@ class Ledger:
         schema : path-like, dict or Schema
             As for :meth:`add`.
         """
+        granted = self.show().get(dataset, {}).get("adjacency", "").endswith("-person")
+        if granted != _names_persons(schema) and not _is_of_arrays(schema):
+            raise ValueError(
+                "the grant is for persons, and the schema does not say whose records they are"
+                if granted
+                else "the schema says whose records they are, and the grant is for records"
+            )
         _core.ledger_set_schema(*self._file, dataset, _form(schema))
 
     def grant(self, dataset: str, *, epsilon: float, delta: float) -> None:
@@ -212,8 +219,13 @@ def _form(schema: Described) -> str:
     return Schema(schema).form
 
 
+def _is_of_arrays(schema: Described) -> bool:
+    """Whether it is what `table_schema` returns, which says nothing of persons."""
+    return isinstance(schema, dict) and "features" in schema
+
+
 def _names_persons(schema: Described) -> bool:
-    return not (isinstance(schema, dict) and "features" in schema) and Schema(schema).person is not None
+    return not _is_of_arrays(schema) and Schema(schema).person is not None
 
 
 def _width(X: Any) -> int:

@@ -11,9 +11,10 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 
-from ._cells import labels_of, targets_of, weights_of
+from ._cells import labels_of, targets_of
 from ._estimator import Linear, PrivateLinear
 from ._parameters import estimator, required
+from ._persons import weights_by
 
 
 @estimator
@@ -40,7 +41,14 @@ class Regression(RegressorMixin, Linear):
         low, high = self.target_range_
         return low / 2 + high / 2 + scores * (high / 2 - low / 2)
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> float:
         """Return R², the share of the target's variance that is explained; exact, so on private data it is not protected.
 
         Parameters
@@ -48,6 +56,8 @@ class Regression(RegressorMixin, Linear):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), optional
+            Whose each record is, in place of weights: every person then counts as much as any other.
 
         Returns
         -------
@@ -55,7 +65,7 @@ class Regression(RegressorMixin, Linear):
         """
         predicted = self.predict(X)
         targets = targets_of(labels_of(y, len(predicted)))
-        return float(r2_score(targets, predicted, sample_weight=weights_of(sample_weight, len(predicted))))
+        return float(r2_score(targets, predicted, sample_weight=weights_by(groups, sample_weight, len(predicted))))
 
     def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
         low, high = self.target_range_

@@ -99,11 +99,14 @@ impl<'a> Ids<'a> {
 
     /// The number of a cell's id.
     pub(crate) fn of_text(&self, cell: &[u8]) -> Result<u32, CellProblem> {
-        let cell = cell.trim_ascii();
+        // Space of any kind around it; what is no text has none.
+        let cell = std::str::from_utf8(cell).map_or(cell, |text| text.trim().as_bytes());
         if cell.is_empty() {
             return Err(CellProblem::MissingPerson);
         }
         match self.person.kind {
+            // Programs write whole numbers as 7.0 where one of the column is missing: the same person as 7 elsewhere.
+            IdKind::Text if is_whole_with_point(cell) => Err(CellProblem::NotAPerson),
             IdKind::Text => self.number(cell),
             IdKind::Integer => {
                 let text = std::str::from_utf8(cell).ok();
@@ -139,6 +142,16 @@ impl<'a> Ids<'a> {
     }
 }
 
+/// Digits, a point, and nothing or zeros after it.
+fn is_whole_with_point(cell: &[u8]) -> bool {
+    let digits = cell.strip_prefix(b"-").or(cell.strip_prefix(b"+")).unwrap_or(cell);
+    let mut halves = digits.splitn(2, |byte| *byte == b'.');
+    let (whole, rest) = (halves.next().unwrap_or_default(), halves.next());
+    !whole.is_empty()
+        && whole.iter().all(u8::is_ascii_digit)
+        && rest.is_some_and(|rest| rest.iter().all(|byte| *byte == b'0'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,7 +177,15 @@ mod tests {
         let ids = Ids::new(&text);
         assert_eq!(ids.of_text(b" 7 ").unwrap(), ids.of_whole(7).unwrap());
         assert_ne!(ids.of_text(b"7").unwrap(), ids.of_text(b"007").unwrap());
-        assert_ne!(ids.of_text(b"7").unwrap(), ids.of_text(b"7.0").unwrap());
+        for same in ["7\u{a0}", "\u{2003}7", "7\u{b}"] {
+            assert_eq!(ids.of_text(same.as_bytes()), ids.of_whole(7));
+        }
+        for perhaps in [&b"7.0"[..], b"7.", b"-12.000"] {
+            assert_eq!(ids.of_text(perhaps), Err(CellProblem::NotAPerson));
+        }
+        for name in [&b"7.5"[..], b"1.0.2", b".0", b"v7.0"] {
+            assert!(ids.of_text(name).is_ok());
+        }
         assert_eq!(ids.of_text(b" \t"), Err(CellProblem::MissingPerson));
         let whole = PersonColumn { kind: IdKind::Integer, ..text };
         let ids = Ids::new(&whole);

@@ -339,18 +339,34 @@ fn one_line(text: &str, error: &toml::de::Error) -> String {
 pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = header.into_iter().collect();
     let label = names.pop().unwrap_or("label");
-    let person = person_column(&names).map(|at| names.remove(at));
+    // An id that may be of the record itself is not taken for a person: that would protect records under the name of persons.
+    let (person, unused) = match Likely::of(&names) {
+        // Something has to be learned from.
+        _ if names.len() < 2 => (None, None),
+        Likely::Person(at) => (Some(names.remove(at)), None),
+        Likely::Id(at) => (None, Some(names.remove(at))),
+        Likely::Nobody => (None, None),
+    };
     let mut text = String::from(
         "# What is publicly known about the table: never numbers taken from the table itself.\n\
          # A column with empty cells needs: missing = a public value, or for numbers \"own\", a place of their own.\n\
-         private = true   # false if its records are public\n\
-         ignore = []      # columns that are not used, such as an identifier\n\n",
+         private = true   # false if its records are public\n",
     );
+    let ignored = unused.map(quoted).unwrap_or_default();
+    let _ = write!(text, "ignore = [{ignored}]      # columns that are not used, such as an identifier\n\n");
     let label = quoted(label);
     let _ = write!(
         text,
         "[label]\ncolumn = {label}\npositive = 1   # or: classes = [...], or: range = [low, high]\nnegative = 0\n"
     );
+    if let Some(id) = unused {
+        let id = quoted(id);
+        let _ = write!(
+            text,
+            "\n# If {id} names persons, and one person has one name, move it here: each is then protected with all records.\n\
+             # [person]\n# column = {id}\n"
+        );
+    }
     if let Some(person) = person {
         let person = quoted(person);
         let _ = write!(
@@ -369,13 +385,29 @@ pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
     text
 }
 
-/// The column that is likely to say whose a record is: by its name alone, never by what repeats in it.
-fn person_column(names: &[&str]) -> Option<usize> {
-    const WORDS: [&str; 6] = ["patient", "person", "subject", "user", "client", "member"];
-    let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-    let is_id = |name: &String| name == "id" || name.ends_with("_id");
-    let speaks_of_persons = |name: &String| WORDS.iter().any(|word| name.contains(word));
-    names.iter().position(is_id).or_else(|| names.iter().position(speaks_of_persons))
+/// What names alone, and never what repeats in a column, say about whose a record is.
+enum Likely {
+    /// A name that speaks of persons.
+    Person(usize),
+    /// An id of something: of a person, or of the record itself.
+    Id(usize),
+    /// Nothing.
+    Nobody,
+}
+
+impl Likely {
+    fn of(names: &[&str]) -> Self {
+        const WORDS: [&str; 6] = ["patient", "person", "subject", "user", "client", "member"];
+        let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+        let is_id = |name: &&String| *name == "id" || name.ends_with("_id");
+        let speaks = |name: &&String| WORDS.iter().any(|word| name.contains(word));
+        let at = |test: &dyn Fn(&&String) -> bool| names.iter().position(|name| test(&name));
+        let named = || at(&|name| WORDS.contains(&name.as_str()));
+        match at(&|name| is_id(name) && speaks(name)).or_else(named).or_else(|| at(&speaks)) {
+            Some(person) => Self::Person(person),
+            None => at(&is_id).map_or(Self::Nobody, Self::Id),
+        }
+    }
 }
 
 /// A text as TOML has it in double quotes.

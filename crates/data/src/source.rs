@@ -25,17 +25,22 @@ pub(crate) struct Source {
 impl Source {
     /// Opens a plain file, or one that gzip packed.
     pub(crate) fn open(path: &Path, packed: bool) -> Result<Self, DataError> {
-        Self::counted(path, packed, Arc::default())
+        Self::counted(path, packed, Growth::WithinReason, Arc::default())
     }
 
     /// The same; the counter has how many of the file's bytes were read.
-    pub(crate) fn counted(path: &Path, packed: bool, counter: Arc<AtomicU64>) -> Result<Self, DataError> {
+    pub(crate) fn counted(
+        path: &Path,
+        packed: bool,
+        growth: Growth,
+        counter: Arc<AtomicU64>,
+    ) -> Result<Self, DataError> {
         let file = open_file(path)?;
         let length = file.metadata().map_err(|source| DataError::io(path, source))?.len();
         let file = Counted { file, counter, read: 0 };
         let path = path.to_owned();
         if packed {
-            let reader = Box::new(Unpacked { decoder: MultiGzDecoder::new(file), bytes: 0 });
+            let reader = Box::new(Unpacked { decoder: MultiGzDecoder::new(file), growth, bytes: 0 });
             Ok(Self { path, reader, length: None })
         } else {
             Ok(Self { path, reader: Box::new(file), length: Some(length) })
@@ -80,9 +85,19 @@ impl Read for Counted {
     }
 }
 
-/// What gzip packed, as long as it does not grow beyond reason.
+/// How far text may grow when it is unpacked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// So far that no table worth learning from is refused.
+    WithinReason,
+    /// As far as memory goes. Where persons are protected, how much a table grows tells how many equal records one of them has.
+    Unbounded,
+}
+
+/// What gzip packed.
 struct Unpacked {
     decoder: MultiGzDecoder<Counted>,
+    growth: Growth,
     bytes: u64,
 }
 
@@ -91,7 +106,8 @@ impl Read for Unpacked {
         let read = self.decoder.read(buffer)?;
         self.bytes += read as u64;
         let most = self.decoder.get_ref().read.saturating_mul(UNPACKED_TIMES).saturating_add(UNPACKED_ANYWAY);
-        if self.bytes > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(read) }
+        let too_large = self.growth == Growth::WithinReason && self.bytes > most;
+        if too_large { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(read) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cell_encoder::CellEncoder;
 use crate::format::Format;
-use crate::source::Source;
+use crate::source::{Growth, Source};
 use crate::{DataError, Encoding, Label, Owners, PersonColumn, PersonIds, csv, libsvm, parquet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -105,7 +105,8 @@ impl Table {
         rules: &CellEncoder<'_>,
         counter: &Arc<AtomicU64>,
     ) -> Result<(Self, Vec<u32>), DataError> {
-        let open = |packed| Source::counted(path, packed, Arc::clone(counter));
+        let growth = if rules.ids.is_some() { Growth::Unbounded } else { Growth::WithinReason };
+        let open = |packed| Source::counted(path, packed, growth, Arc::clone(counter));
         match Format::of(path)? {
             Format::Csv { packed } => csv::read(open(packed)?, rules),
             Format::Libsvm { packed } => libsvm::read(open(packed)?, rules),

@@ -340,3 +340,35 @@ fn a_column_of_persons_is_neither_a_feature_nor_the_label() {
     assert!(Schema::parse(&ignored).unwrap_err().contains("ignored and also listed"));
     assert!(Schema::parse(&PERSONS.replace("column = 'who'", "column = 'who'\nkind = 'float'")).is_err());
 }
+
+/// A person with many equal records makes a file that unpacks a thousandfold: who else is in the table must not depend on it.
+#[test]
+fn how_far_a_table_of_persons_unpacks_decides_nothing() {
+    let equal = |count: usize| packed(format!("who,a,y\n{}P2,2,0\n", "P1,1,1\n".repeat(count)).as_bytes());
+    for count in [1, 4_000_000] {
+        let owners = owners("t.csv.gz", &equal(count), PERSONS).unwrap();
+        assert_eq!((owners.len(), owners.last()), (count + 1, Some(&1)));
+    }
+    let records = PERSONS.replace("[person]\ncolumn = 'who'\n", "");
+    assert!(refusal("t.csv.gz", &equal(4_000_000), &records).contains("too large"));
+}
+
+/// What a schema proposes for a person is a name that speaks of one; an id that may be of the record itself is only asked about.
+#[test]
+fn an_id_of_a_record_is_not_taken_for_a_person() {
+    for (header, person, ignored) in [
+        (&["id", "patient_id", "age", "y"][..], Some("patient_id"), None),
+        (&["stay_id", "patient", "y"], Some("patient"), None),
+        (&["visit_id", "user", "person_count", "y"], Some("user"), None),
+        (&["stay_id", "age", "y"], None, Some("stay_id")),
+        (&["id", "age", "y"], None, Some("id")),
+        (&["age", "weight", "y"], None, None),
+        (&["patient", "y"], None, None),
+    ] {
+        let text = pairdp_data::template(header.iter().copied());
+        let schema = Schema::parse(&text).unwrap();
+        assert_eq!(schema.person().map(|person| person.column.as_str()), person, "{text}");
+        assert_eq!(schema.ignored().first().map(String::as_str), ignored, "{text}");
+        assert_eq!(text.contains("# [person]"), ignored.is_some());
+    }
+}

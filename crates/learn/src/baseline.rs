@@ -84,7 +84,7 @@ pub fn fit(
     let weighs = problem.weighs() && method == Baseline::Gd;
     let problem = problem.with_persons(weighs.then_some(PerPerson::Weights));
     let (mut table, strata) = match table.owners.take() {
-        Some(owners) if weighs => persons::weighed(table, &owners, owners.persons()),
+        Some(owners) if weighs => persons::weighed(table, &owners, owners.persons())?,
         _ => {
             let strata = Strata::plain(table.rows);
             (table, strata)

@@ -162,7 +162,7 @@ impl Evaluation {
                 let strata = Strata::plain(table.rows);
                 (table, strata)
             }
-            (Unit::Person, Some(owners)) => persons::weighed(table, &owners, self.size),
+            (Unit::Person, Some(owners)) => persons::weighed(table, &owners, self.size)?,
             (Unit::Record, Some(_)) => return Err(LearnError::Persons),
             (Unit::Person, None) => return Err(LearnError::NoPersons),
         };

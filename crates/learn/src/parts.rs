@@ -266,7 +266,10 @@ impl CountedParts {
         {
             return Err(LearnError::Engine("a part did not say how many rows it has".into()));
         }
-        let rows = counts.into_iter().map(|(_, rows)| rows).collect();
+        let rows: Vec<u64> = counts.into_iter().map(|(_, rows)| rows).collect();
+        if census.is_some() {
+            crate::persons::countable(usize::try_from(rows.iter().sum::<u64>()).unwrap_or(usize::MAX))?;
+        }
         Ok(Self { ask, seen: parts, rows, weighing: census.map(Census::weighing) })
     }
 

@@ -31,25 +31,23 @@ pub(crate) fn settle(
         return Ok((table, strata));
     };
     let owners = table.owners.take().ok_or(LearnError::NoPersons)?;
-    if u32::try_from(table.rows).is_err() {
-        return Err(LearnError::TooManyRecords);
-    }
     if problem.neighbours() == Neighbours::ReplaceOne && owners.persons() != size {
         let (expected, found) = (size, owners.persons());
         return Err(LearnError::WrongNumberOfPersons { expected, found });
     }
     match per_person {
         PerPerson::One => {
+            countable(table.rows)?;
             let rows = one_each(&owners, size, source);
             let strata = Strata::plain(rows.len());
             Ok((select(table, &rows), strata))
         }
-        PerPerson::Weights => Ok(weighed(table, &owners, size)),
+        PerPerson::Weights => weighed(table, &owners, size),
     }
 }
 
 /// Rows of the first `most` persons, those with fewer records first.
-pub(crate) fn weighed(table: Table, owners: &Owners, most: usize) -> (Table, Strata) {
+pub(crate) fn weighed(table: Table, owners: &Owners, most: usize) -> Result<(Table, Strata), LearnError> {
     weighed_by(table, owners, &owners.records(), most, most)
 }
 
@@ -60,14 +58,21 @@ pub(crate) fn weighed_by(
     records: &[u32],
     most: usize,
     size: usize,
-) -> (Table, Strata) {
+) -> Result<(Table, Strata), LearnError> {
+    countable(table.rows)?;
     let of = |row: u32| owners.of_row()[row as usize] as usize;
     let rows = u32::try_from(table.rows).unwrap_or(u32::MAX);
     let mut order: Vec<u32> = (0..rows).filter(|row| of(*row) < most).collect();
     order.sort_by_key(|row| records[of(*row)]);
     let counts: Vec<u32> = order.iter().map(|row| records[of(*row)]).collect();
     let strata = Strata::of_persons(&counts, size);
-    (select(table, &order), strata)
+    Ok((select(table, &order), strata))
+}
+
+/// Refuses more rows than the records of a person are counted in: left out, they would push out other persons' rows, and weights would
+/// add up to more than 1.
+pub(crate) fn countable(rows: usize) -> Result<(), LearnError> {
+    u32::try_from(rows).map(drop).map_err(|_| LearnError::TooManyRecords)
 }
 
 /// A row of each of the first `most` persons. One word is drawn for each of them, however many records there are to draw from, so
@@ -120,7 +125,7 @@ mod tests {
     fn persons_with_equally_many_records_lie_together_and_those_beyond_the_cap_do_not_count() {
         let mut table = table(&[4, 4, 9, 1, 4, 1, 7]);
         let owners = table.owners.take().unwrap();
-        let (rows, strata) = weighed(table, &owners, 3);
+        let (rows, strata) = weighed(table, &owners, 3).unwrap();
         assert_eq!(rows.features, [2.0, 3.0, 5.0, 0.0, 1.0, 4.0]);
         assert_eq!((strata.size(), rows.rows, rows.targets), (3, 6, rows.features));
     }

@@ -33,6 +33,7 @@ pub use results::Results;
 pub use samples::Samples;
 pub(crate) use samples::sampled_event;
 
+use crate::spec::can_weigh;
 use crate::{Algorithm, Checkpointer, LearnError, Plan};
 use pairdp_accountant::event::Event;
 use pairdp_certificate::{GradientRelease, Released, Stage};
@@ -88,7 +89,7 @@ impl Mechanism {
         if problem.per_person().is_some() && problem.labels() == Labels::Public {
             return Err(LearnError::PublicLabelsOfPersons);
         }
-        if problem.weighs() && !whole_table {
+        if problem.weighs() && !can_weigh(plan.algorithm()) {
             return Err(LearnError::NoWeights(plan.algorithm().name()));
         }
         if problem.weighs() && !kernel::can_weigh(problem) {

@@ -18,6 +18,7 @@ pub use order::{Order, PublicIndices, Shuffle};
 pub use paper_noise::{AsPrinted, Paper, as_printed};
 pub(crate) use plan::kept;
 pub use plan::{Algorithm, Average, Plan};
+pub(crate) use settings::can_weigh;
 pub use settings::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Settings};
 
 use crate::parts::RowLayout;

@@ -89,7 +89,7 @@ fn every_algorithm_protects_persons_and_both_verifiers_know_it() {
         let certificate = &model.certificate;
         assert_eq!(certificate.claim.adjacency, "replace-one-person", "{algorithm}");
         assert_eq!(certificate.records, PERSONS);
-        let weights = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
+        let weights = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments | Algorithm::OutputGd);
         let expected = if weights { PerPerson::Weights } else { PerPerson::One };
         assert_eq!(certificate.problem.per_person, Some(expected), "{algorithm}");
         let text = model.to_json().unwrap();
@@ -187,6 +187,11 @@ fn rows_of_persons_may_lie_in_any_order() {
         let owners = Owners::new(order.iter().map(|i| owners[*i]).collect());
         Table { owners: Some(owners), ..Table::new(features, 2, targets) }
     };
+    let of_ranges = [Algorithm::NoisyGd, Algorithm::Moments, Algorithm::OutputGd];
+    for algorithm in of_ranges {
+        let settings = settings(algorithm);
+        assert_eq!(rehearse(settings.clone(), table(4), 5), rehearse(settings, shuffled(), 5));
+    }
     for algorithm in [Algorithm::NoisyGd, Algorithm::Moments] {
         for representation in [RepresentationKind::Ranges, RepresentationKind::Ranks] {
             let settings = Settings { representation: Some(representation), ..settings(algorithm) };
@@ -203,7 +208,7 @@ fn what_has_no_proof_for_persons_is_refused_with_the_reason() {
     let without = Table { owners: None, ..table(1) };
     assert!(message(settings(Algorithm::NoisyGd), without).contains("does not say whose records"));
     let weights = |algorithm| Settings { per_person: Some(PerPerson::Weights), ..settings(algorithm) };
-    for algorithm in [Algorithm::OutputGd, Algorithm::NoisySgd, Algorithm::OutputSgd] {
+    for algorithm in [Algorithm::PhasedGd, Algorithm::NoisySgd, Algorithm::OutputSgd] {
         assert!(
             message(weights(algorithm), table(1)).contains("with all records of a person"),
             "{algorithm}"

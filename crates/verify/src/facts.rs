@@ -187,7 +187,7 @@ impl<'a> Facts<'a> {
         require(problem.labels == Labels::Private, || "a person's number of labels is secret".into())?;
         let promised = matches!(problem.neighbours, Neighbours::AddRemovePromised { .. });
         require(!promised, || "no proof for a promised number of persons".into())?;
-        let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
+        let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments | Algorithm::OutputGd);
         let exact_sums = match problem.objective {
             Objective::Ranking { loss, .. } => !needs_tree(loss),
             Objective::Pointwise { .. } => true,

@@ -136,7 +136,7 @@ class Facts:
         require(not problem.public_labels, "a person's number of labels is secret")
         require(not problem.promised, "no proof for a promised number of persons")
         exact = problem.pointwise or (problem.kind == "ranking" and not MARGINS[problem.loss].tree)
-        proved = not problem.weighs or (exact and self.algorithm in ("noisy-gd", "moments"))
+        proved = not problem.weighs or (exact and self.algorithm in ("noisy-gd", "moments", "output-gd"))
         require(proved, f"no proof for {self.algorithm} with all records of a person")
 
     def _claim(self) -> None:

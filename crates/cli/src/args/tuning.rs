@@ -69,7 +69,7 @@ pub(crate) struct Tuning {
     #[arg(long, value_name = "N", conflicts_with = "max_records")]
     pub(crate) max_persons: Option<usize>,
     /// Tables of persons: learn from all records of a person, with weights that add up to 1, or from one, drawn in secret
-    /// [default: weights where noise is added to sums over the whole table (noisy-gd, moments), otherwise one]
+    /// [default: weights where noise is added to sums over the whole table (noisy-gd, output-gd, moments), otherwise one]
     #[arg(long, value_name = "HOW", value_parser = named::<PerPerson>(PerPerson::ALL.map(PerPerson::name)))]
     pub(crate) per_person: Option<PerPerson>,
     /// There are never more records than --max-records says: no record is pushed out by another, which takes less noise. A table

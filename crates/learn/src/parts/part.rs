@@ -122,7 +122,7 @@ impl Held {
                 let Self::Rows(table) = std::mem::replace(self, Self::Nothing) else {
                     return Err(two_runs());
                 };
-                let (table, strata) = weighing.weighed(table, &owners, names);
+                let (table, strata) = weighing.weighed(table, &owners, names)?;
                 *self = Self::Weighed { table, strata, weighing: weighing.clone() };
                 Ok(())
             }

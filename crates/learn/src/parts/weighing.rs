@@ -5,6 +5,7 @@
 //! elsewhere, too. Like all that is asked and answered, both stay inside.
 
 use super::fingerprint::PersonName;
+use crate::LearnError;
 use crate::persons;
 use pairdp_data::{Owners, Table};
 use pairdp_pairwise::Strata;
@@ -59,12 +60,16 @@ impl Weighing {
     }
 
     /// A part's rows as they are weighed.
-    pub(super) fn weighed(&self, table: Table, owners: &Owners, names: &[PersonName]) -> (Table, Strata) {
+    pub(super) fn weighed(
+        &self,
+        table: Table,
+        owners: &Owners,
+        names: &[PersonName],
+    ) -> Result<(Table, Strata), LearnError> {
         let mut records = owners.records();
         for (own, name) in records.iter_mut().zip(names) {
             if let Ok(at) = self.shared.binary_search_by_key(name, |(name, _)| *name) {
-                // More than can be counted weigh nothing: less than they may.
-                *own = u32::try_from(self.shared[at].1).unwrap_or(u32::MAX);
+                *own = u32::try_from(self.shared[at].1).map_err(|_| LearnError::TooManyRecords)?;
             }
         }
         persons::weighed_by(table, owners, &records, usize::MAX, self.size)

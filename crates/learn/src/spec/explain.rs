@@ -1,6 +1,7 @@
 //! What each algorithm would cost and promise for given public numbers, beside what its paper prints.
 
 use super::paper_noise::{Paper, formula};
+use super::settings::can_weigh;
 use crate::release::{Mechanism, Phase, packing};
 use crate::{Algorithm, LearnError, NoiseKind, Plan};
 use pairdp_pairwise::{Objective, PerPerson, Problem};
@@ -72,9 +73,8 @@ fn one(
     budget: Budget,
 ) -> Result<Explained, LearnError> {
     // As training would have it: one record of each person where not all of them can be weighed.
-    let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments);
     let problem = match problem.per_person() {
-        Some(PerPerson::Weights) if !whole_table => problem.with_persons(Some(PerPerson::One)),
+        Some(PerPerson::Weights) if !can_weigh(algorithm) => problem.with_persons(Some(PerPerson::One)),
         _ => problem,
     };
     let plan = Plan::suggested(algorithm, problem, records, features, budget)?;

@@ -250,7 +250,7 @@ impl Settings {
         if self.promised {
             return Err(LearnError::NoProof("a promised number of persons"));
         }
-        let whole_table = matches!(self.algorithm, None | Some(Algorithm::NoisyGd | Algorithm::Moments));
+        let whole_table = self.algorithm.is_none_or(can_weigh);
         let all = whole_table && kernel::can_weigh(problem);
         let usual = if all { PerPerson::Weights } else { PerPerson::One };
         Ok(Some(self.per_person.unwrap_or(usual)))
@@ -299,4 +299,9 @@ impl Settings {
     pub fn columns(&self, features: usize) -> usize {
         features + usize::from(self.constant_in_records())
     }
+}
+
+/// Whether an algorithm is about sums over the whole table, in which records of persons can be weighed.
+pub(crate) fn can_weigh(algorithm: Algorithm) -> bool {
+    matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments | Algorithm::OutputGd)
 }
