@@ -10,7 +10,8 @@ use pairdp_audit::{Audit, AuditError, Pair, Runs, TablePair, Verdict, View};
 use pairdp_learn::{Algorithm, Average, Checkpointer, Curator, Exchange, Mechanism, Plan, run};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::{
-    Domain, Labels, MarginLoss, MetricLoss, Objective, PerPerson, Problem, RankingForm, Records, kernel,
+    Domain, Labels, MarginLoss, MetricLoss, Objective, PerPerson, Problem, RankingForm, Records, Strata,
+    kernel,
 };
 use pairdp_stability::paper_noise;
 use pairdp_units::{Budget, Delta};
@@ -273,4 +274,29 @@ fn weights_left_out_are_caught_in_1000_runs() {
         audit.look_at(curator.trace())
     };
     assert_eq!(verdict(&audit, 1000, plain), Verdict::Violated);
+}
+
+/// Weights 1/√m instead of 1/m: a person with 49 records counts seven times.
+#[test]
+fn weights_that_add_up_to_more_than_one_are_caught_in_1000_runs() {
+    let plan = plan(Algorithm::NoisyGd, 4);
+    let persons = ranking(1.0).with_persons(Some(PerPerson::Weights));
+    let mechanism = Mechanism::calibrate(persons, plan, N, 1, claim()).unwrap();
+    let crowd = extremes(persons, N, 1, 0).into_iter().filter(|pair| pair.second.targets.len() > N);
+    let audits = crowd.map(|pair| {
+        Audit::new(persons, plan, mechanism.clone(), claim(), pair, View::Releases, None).unwrap()
+    });
+    let audit = audits.max_by(|a, b| a.separation().total_cmp(&b.separation())).unwrap();
+    let rooted = |first: bool, k: u64| {
+        let neighbours = audit.neighbours();
+        let table = if first { &neighbours.first } else { &neighbours.second };
+        // As if whoever has 50 records had seven.
+        let counts: Vec<u32> = table.records_of_owner.iter().map(|count| count.isqrt()).collect();
+        let all = Records::with_targets(table.features.clone(), 1, table.targets.clone(), 1.0)?;
+        let all = all.weighed(Strata::of_persons(&counts, N));
+        let mut curator = Curator::open(all, mechanism.clone(), fresh(k))?.traced();
+        run(&mut curator, &mut Checkpointer::none())?;
+        audit.look_at(curator.trace())
+    };
+    assert_eq!(verdict(&audit, 1000, rooted), Verdict::Violated);
 }

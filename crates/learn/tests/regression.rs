@@ -8,6 +8,7 @@ use pairdp_noise::{Replay, Source};
 use pairdp_units::Budget;
 
 const COLUMNS: usize = 6;
+const MODELS: usize = 9;
 
 fn uniform(random: &mut Replay) -> f64 {
     (random.next_word() >> 11) as f64 / (1_u64 << 53) as f64
@@ -40,17 +41,18 @@ fn explained(model: &PrivateModel, half: f64) -> f64 {
     1.0 - missed / test.targets.iter().map(|t| (t - mean).powi(2)).sum::<f64>()
 }
 
-/// False alarms: the shares of variance that are explained differ by many times what noise makes of a model. By the range alone
-/// the two narrowest kinds of targets are predicted far worse than by their mean.
+/// The median of nine models: about 3 in 100 single ones fell below, and if so five of nine do once in 300,000 times. By the
+/// range alone the two narrowest kinds of targets are predicted far worse than by their mean.
 #[test]
 fn targets_in_a_sliver_of_their_range_are_predicted() {
     let auto = Settings { task: Task::Regression, ..Settings::default() };
     for (half, least) in [(1.0, 0.6), (0.5, 0.6), (0.1, 0.6), (0.02, 0.0)] {
-        let model = model(auto.clone(), half);
-        let found = explained(&model, half);
-        println!("targets in {half} of their range: R² = {found:.2}");
-        assert!(found > least, "{found} of targets within {half}");
-        assert!(pairdp_verify::verify(&model.to_json().unwrap()).unwrap().holds(), "{half}");
+        let models: Vec<PrivateModel> = (0..MODELS).map(|_| model(auto.clone(), half)).collect();
+        let mut found: Vec<f64> = models.iter().map(|model| explained(model, half)).collect();
+        found.sort_by(f64::total_cmp);
+        println!("targets in {half} of their range: R² = {found:.2?}");
+        assert!(found[MODELS / 2] > least, "{found:?} of targets within {half}");
+        assert!(pairdp_verify::verify(&models[0].to_json().unwrap()).unwrap().holds(), "{half}");
     }
 }
 

@@ -290,3 +290,43 @@ fn records_that_all_count_as_one_break_the_claim() {
     let claimed = problem.gradient_sensitivity(0.0, 10).unwrap().get();
     assert!(distance(&with(person(1, 1.0)), &with(person(50, -1.0))) > 5.0 * claimed);
 }
+
+/// Why terms are rounded before they are weighed: half a step a *record* is more than half a step a person as soon as one person has
+/// many equal records, whose roundings do not cancel.
+#[test]
+fn rounding_what_is_weighed_already_would_lose_more_than_is_allowed() {
+    let (records, persons) = (100_000.0, 2.0);
+    let weight = (2.0_f64.powi(32) / records).floor() / 2.0_f64.powi(32);
+    let step = 2.0_f64.powi(-49);
+    let (mut before, mut after) = (0.0, 0.0);
+    for k in 1..100 {
+        let term = f64::from(k) / 101.0;
+        let exact = records * weight * term;
+        let rounded = |value: f64| (value / step).round_ties_even() * step;
+        let larger = |a: f64, b: f64| if a > b { a } else { b };
+        before = larger(before, (records * weight * rounded(term) - exact).abs());
+        after = larger(after, (records * rounded(weight * term) - exact).abs());
+    }
+    let allowed = persons * step / 2.0;
+    assert!(before <= allowed && after > 1000.0 * allowed, "{before:e} {after:e} {allowed:e}");
+}
+
+/// Why the cap is on persons: by rows, one person with many pushes out all others.
+#[test]
+fn a_cap_on_rows_would_break_the_claim() {
+    let cap = 10;
+    let problem = problems(10.0, 1.0).swap_remove(6).with_persons(None);
+    let problem = problem.with_neighbours(pairdp_pairwise::Neighbours::AddRemoveOne { most: cap });
+    let rows = |x: f64, y: f64, count: usize| vec![(vec![x, 0.0], y); count];
+    let others = rows(1.0, 1.0, cap);
+    let gradient = |rows: &[(Vec<f64>, f64)]| {
+        let first: Vec<_> = rows.iter().take(cap).collect();
+        let features = first.iter().flat_map(|(x, _)| x.clone()).collect();
+        let targets = first.iter().map(|(_, y)| *y).collect();
+        let records = Records::with_targets(features, 2, targets, 1.0).unwrap();
+        kernel::gradient(problem, &records, &[0.0, 0.0], Par::Sequential)
+    };
+    let with = gradient(&[rows(1.0, -1.0, 50), others.clone()].concat());
+    let claimed = problem.gradient_sensitivity(0.0, cap).unwrap().get();
+    assert!(distance(&with, &gradient(&others)) > 5.0 * claimed);
+}
