@@ -352,7 +352,7 @@ CASES = {
         "the table has 20 records, the ledger says 30 for `stays`\nhint: nothing was spent; name the table's own data set, or enter this table as a new one"
     ),
     'ledger(folder, None).fit(ranker(), "stays", X, y)': (
-        "the ledger does not say how many records `stays` has\nhint: enter the data set with its number of records; where that is secret, say how many there are at most: `max_records=`"
+        "the ledger does not say how many records `stays` has\nhint: enter the data set with its number of records; where that is secret, say how many there are at most: `max_records=` or `max_persons=`"
     ),
     'ledger(folder).fit(ranker(epsilon=3.0), "stays", X, y)': (
         'the run needs (ε = 3, δ = 1e-6) but `stays` has spent ε = 0 of (ε = 1, δ = 1e-6)\nhint: pass `epsilon=1`, which fits with Gaussian noise, or ask the owner to run `Ledger.grant("stays", epsilon=..., delta=...)`'

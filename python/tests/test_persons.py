@@ -148,7 +148,7 @@ ALGORITHMS = {
     "moments": "weights",
     "noisy-sgd": "one",
     "online-pair": "one",
-    "output-gd": "one",
+    "output-gd": "weights",
     "output-sgd": "one",
     "phased-gd": "one",
     "localized-sgd": "one",
