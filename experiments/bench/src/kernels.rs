@@ -23,6 +23,7 @@ pub(crate) fn run(report: &mut Report) {
         }
         linearity(report, columns, &times);
     }
+    crate::persons::speed(report);
     metric(report);
     metric_memory(report);
 }

@@ -150,7 +150,7 @@ impl Chance {
 }
 
 /// Gradients and moments of a million records of 200,000 persons, next to those of as many plain records.
-fn speed(report: &mut Report) {
+pub(crate) fn speed(report: &mut Report) {
     let (rows, columns) = (1_000_000, 50);
     let mut random = Replay::from_seed(3);
     let mut words = vec![0; rows * columns];

@@ -42,7 +42,11 @@ impl Sorting {
                 scores.iter().zip(targets).zip(weights).filter(|((_, target), _)| self.takes(**target));
             let mut pairs: Vec<(f64, u64)> =
                 taken.map(|((score, _), weight)| (self.sign() * score, *weight)).collect();
-            pairs.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
+            let by_score = |(a, _): &(f64, u64), (b, _): &(f64, u64)| a.total_cmp(b);
+            match par {
+                Par::Sequential => pairs.sort_unstable_by(by_score),
+                Par::Parallel => pairs.par_sort_unstable_by(by_score),
+            }
             let (values, weights) = pairs.into_iter().unzip();
             return InOrder { values, weights };
         }
@@ -72,19 +76,28 @@ impl Sorting {
             }
             marks
         };
+        let length = scores.len().div_ceil(rayon::current_num_threads()).max(1);
         if !weights.is_empty() {
-            let mut marks = vec![0_u64; places];
-            let others =
-                scores.iter().zip(targets).zip(weights).filter(|((_, target), _)| !self.takes(**target));
-            for ((score, _), weight) in others {
-                marks[sorted.pairs_with(self.sign() * score)] += weight;
-            }
-            return marks;
+            let weigh = |((scores, targets), weights): ((&[f64], &[f64]), &[u64])| {
+                let mut marks = vec![0_u64; places];
+                for ((score, target), weight) in scores.iter().zip(targets).zip(weights) {
+                    if !self.takes(*target) {
+                        marks[sorted.pairs_with(self.sign() * score)] += weight;
+                    }
+                }
+                marks
+            };
+            return match par {
+                Par::Sequential => weigh(((scores, targets), weights)),
+                Par::Parallel => {
+                    let chunks = scores.par_chunks(length).zip(targets.par_chunks(length));
+                    chunks.zip(weights.par_chunks(length)).map(weigh).reduce(|| vec![0; places], added)
+                }
+            };
         }
         match par {
             Par::Sequential => look_up((scores, targets)),
             Par::Parallel => {
-                let length = scores.len().div_ceil(rayon::current_num_threads()).max(1);
                 let chunks = scores.par_chunks(length).zip(targets.par_chunks(length));
                 // Whole numbers, in any order and any number of parts.
                 chunks.map(look_up).reduce(|| vec![0; places], added)
