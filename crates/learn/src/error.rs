@@ -59,6 +59,9 @@ pub enum LearnError {
         /// What is there.
         found: usize,
     },
+    /// A pair needs records of two persons.
+    #[error("pairwise learning needs at least 2 persons, not {0}")]
+    TooFewPersons(usize),
     /// Beyond what the records of a person are counted in.
     #[error("tables of persons have fewer than 2³² records")]
     TooManyRecords,
@@ -310,6 +313,7 @@ impl Hint for LearnError {
             | Self::Exhausted(_)
             | Self::WrongTable { .. }
             | Self::WrongNumberOfPersons { .. }
+            | Self::TooFewPersons(_)
             | Self::TooManyRecords
             | Self::WrongQuery(_)
             | Self::Engine(_)

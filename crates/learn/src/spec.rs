@@ -145,6 +145,10 @@ impl Settings {
         encoding: &Encoding,
         budget: Budget,
     ) -> Result<TrainingSpec, LearnError> {
+        let size = self.max_records.unwrap_or(records);
+        if self.unit == Unit::Person && size < 2 {
+            return Err(LearnError::TooFewPersons(size));
+        }
         let records = self.max_records.unwrap_or(records);
         let layout = representation::layout(encoding);
         let (chosen, because) = self.resolved(records, &layout, encoding.dimension(), budget)?;
