@@ -300,3 +300,24 @@ fn weights_that_add_up_to_more_than_one_are_caught_in_1000_runs() {
     };
     assert_eq!(verdict(&audit, 1000, rooted), Verdict::Violated);
 }
+
+/// Rows sampled instead of persons: whoever has 50 of 69 rows is in 93 of 100 samples of two, not in one of ten, and the noise for the
+/// latter spends several times the claim.
+#[test]
+fn sampling_rows_instead_of_persons_breaks_the_claim() {
+    use pairdp_accountant::event::{Event, Release, Sampling};
+    let persons = ranking(1.0).with_persons(Some(PerPerson::One));
+    let mechanism = Mechanism::calibrate(persons, plan(Algorithm::NoisySgd, 60), N, 1, claim()).unwrap();
+    let (event, sampler_delta) = mechanism.event().unwrap();
+    let delta = Delta::new(DELTA - sampler_delta.get()).unwrap();
+    let spent = |event: &Event| pairdp_accountant::epsilon_for(event, delta).unwrap().0.get();
+    assert!(spent(&event) <= 1.0 + 1e-9);
+    let Release::Gaussian { noise_multiplier, sampling, times } = *event.release() else { unreachable!() };
+    assert_eq!(sampling, Sampling::FixedSize { batch: 2, records: N as u64 });
+    let missed = (19.0 * 18.0) / (69.0 * 68.0);
+    assert!(1.0 - missed > 0.92);
+    let sampling = Sampling::FixedSize { batch: 92, records: 100 };
+    let by_rows =
+        Event::new(event.adjacency(), Release::Gaussian { noise_multiplier, sampling, times }).unwrap();
+    assert!(spent(&by_rows) > 3.0, "{}", spent(&by_rows));
+}
