@@ -36,16 +36,16 @@ fn shortened(digest: Hmac<Sha256>) -> [u8; 16] {
     short
 }
 
-/// What parts call a person, so that one with records in several of them is known as one: a keyed digest of the id. That two
-/// persons share one has a chance of 2⁻¹²⁸ for every two, and makes them one person, who is protected.
+/// What parts call a person, so that one with records in several of them is known as one: a keyed digest of the id, whole:
+/// that somebody shares a name by chance is less likely than δ is rounded up by (`proofs/persons.md`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(super) struct PersonName([u8; 16]);
+pub(super) struct PersonName([u8; 32]);
 
 impl PersonName {
     pub(super) fn of(id: &[u8], key: FingerprintKey) -> Self {
         let mut digest = key.digest(b"person");
         digest.update(id);
-        Self(shortened(digest))
+        Self(digest.finalize().into_bytes().into())
     }
 }
 
