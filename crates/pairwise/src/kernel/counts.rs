@@ -168,12 +168,21 @@ impl Counts {
     }
 
     pub(super) fn charges(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
+        match self.sorted.before.as_slice() {
+            [] => self.charge(scores, targets, out, |first| first as f64),
+            before => self.charge(scores, targets, out, |first| before[first] as f64 * strata::unit()),
+        }
+    }
+
+    /// The charges, by what the first so many of the sorted class weigh.
+    #[inline(always)]
+    fn charge(&self, scores: &[f64], targets: &[f64], out: &mut [f64], weigh: impl Fn(usize) -> f64) {
         let sign = self.sorting.sign();
         for ((charge, score), target) in out.iter_mut().zip(scores).zip(targets) {
             *charge = if self.sorting.takes(*target) {
                 sign * self.pairs[self.sorted.rank(sign * score)]
             } else {
-                -sign * self.sorted.weight_of(self.sorted.pairs_with(sign * score))
+                -sign * weigh(self.sorted.pairs_with(sign * score))
             };
         }
     }
@@ -239,15 +248,6 @@ impl Sorted {
     #[inline(always)]
     fn pairs_with(&self, y: f64) -> usize {
         self.place(y + 1.0, |x| x - y < 1.0)
-    }
-
-    /// What the first so many weigh.
-    #[inline(always)]
-    fn weight_of(&self, first: usize) -> f64 {
-        match self.before.get(first) {
-            Some(weight) => *weight as f64 * strata::unit(),
-            None => first as f64,
-        }
     }
 
     /// The first place of a value that is there.
