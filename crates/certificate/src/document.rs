@@ -46,6 +46,8 @@ pub enum Task {
     Classification,
     /// A score that is near a target.
     Regression,
+    /// A score that puts whoever fails first before whoever fails later.
+    Survival,
 }
 
 /// What a row means to a model.
@@ -80,7 +82,8 @@ pub struct Representation {
     pub counted: f64,
     /// Standard deviation of the noise on each.
     pub noise: f64,
-    /// The noisy weights, column by column, then the sum of (1 + label)/2 and, if it is secret, the number of records.
+    /// The noisy weights, column by column, of what is to be learned if it has any, then the sum of (1 + label)/2 (of events, for times)
+    /// and, if it is secret, the number of records.
     pub weights: Vec<f64>,
 }
 

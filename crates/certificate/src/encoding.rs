@@ -49,8 +49,9 @@ pub enum Scalar {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Label {
-    /// Name of the column.
-    pub column: String,
+    /// Name of the column; none for times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
     /// The value that should rank high.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub positive: Option<Scalar>,
@@ -66,6 +67,21 @@ pub struct Label {
     /// A public range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
+    /// The column of times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// The column that says whether the event was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// What it says if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occurred: Option<Scalar>,
+    /// What it says if it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub censored: Option<Scalar>,
+    /// The public time beyond which nothing is told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<f64>,
 }
 
 /// What values are that a label does not name.

@@ -56,6 +56,8 @@ pub enum RankingForm {
     Indicator,
     /// φ((y − y')w·(x − x')), y = ±1: each pair twice, at twice the margin.
     Symmetric,
+    /// φ(w·(x − x')) for an x that had its event before that of x' could be seen: each pair at most once.
+    Comparable,
 }
 
 /// The mean of what was minimised.

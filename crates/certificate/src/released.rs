@@ -80,7 +80,8 @@ pub enum Released {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Stage {
-    /// Sums over records of the weights that each column gives to public knots, and of (1 + label)/2.
+    /// Sums over records of the weights that each column gives to public knots, and of (1 + label)/2; times give theirs to their cell of
+    /// a public grid.
     Knots {
         /// Columns of numbers.
         numbers: usize,

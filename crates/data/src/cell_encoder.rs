@@ -1,6 +1,7 @@
 //! A schema's columns in the form that readers of files apply cell by cell.
 
 use crate::error::CellProblem;
+use crate::label::{Times, read_time};
 use crate::person::Ids;
 use crate::schema::{Kind, Missing};
 use crate::{Column, Encoding, Label, LabelKind, LabelUse, number};
@@ -182,6 +183,13 @@ impl<'a> CellEncoder<'a> {
     }
 }
 
+impl<'a> CellEncoder<'a> {
+    /// Times and events, if they are read.
+    pub(crate) fn times(&self) -> Option<&'a Times> {
+        self.label.as_ref().and_then(LabelRule::times)
+    }
+}
+
 /// The label, with the targets of the texts that files use most.
 pub(crate) struct LabelRule<'a> {
     pub(crate) label: &'a Label,
@@ -196,13 +204,14 @@ impl<'a> LabelRule<'a> {
             LabelKind::OneAgainstOthers { positive } => (vec![positive], None),
             LabelKind::Classes(classes) => (classes.iter().map(String::as_str).collect(), None),
             LabelKind::Range(range) => (Vec::new(), Some(Scale::new(*range))),
+            LabelKind::Times(_) => (Vec::new(), None),
         };
         let known =
             Lookup::new(values.into_iter().filter_map(|value| Some((value, label.read(value).ok()?))));
         Self { label, known, scale }
     }
 
-    /// The target that a cell becomes.
+    /// The target that a cell becomes; the time, where another column says whether the event was seen.
     #[inline]
     pub(crate) fn target(&self, cell: &[u8]) -> Result<f64, CellProblem> {
         if let Some(scale) = self.scale {
@@ -226,8 +235,16 @@ impl<'a> LabelRule<'a> {
             _ if value.is_nan() => Err(CellProblem::MissingLabel),
             Some(_) if value.is_infinite() => Err(CellProblem::NotFinite),
             Some(scale) => Ok(scale.apply(value)),
+            None if self.label.times().is_some() => read_time(value),
             None => self.target(value.to_string().as_bytes()),
         }
+    }
+}
+
+impl<'a> LabelRule<'a> {
+    /// Times and events, if the label is about them.
+    pub(crate) fn times(&self) -> Option<&'a Times> {
+        self.label.times()
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::cell_encoder::{LabelRule, Rule};
 use crate::error::CellProblem;
 use crate::{Encoding, Label, Table};
+use pairdp_units::signed_time::signed_time;
 
 /// The cells of a column.
 pub enum Cells {
@@ -74,7 +75,27 @@ impl Encoding {
 }
 
 impl Label {
-    /// The targets that cells become.
+    /// The targets that cells of times, and of whether the event was seen, become.
+    ///
+    /// # Errors
+    /// [`BadCell`], the first of the times or else of the events.
+    pub fn read_times(&self, times: &Cells, events: &Cells) -> Result<Vec<f64>, BadCell> {
+        let (mut targets, Some(known)) = (self.read_cells(times)?, self.times()) else {
+            return Ok(Vec::new());
+        };
+        let event = |row: usize| match events {
+            Cells::Numbers(cells) if cells[row].is_nan() => Err(CellProblem::MissingLabel),
+            Cells::Numbers(cells) => known.read_event(&cells[row].to_string()),
+            Cells::Texts(cells) => known.read_event(cells[row].as_deref().unwrap_or_default()),
+        };
+        for (row, target) in targets.iter_mut().enumerate().take(events.len()) {
+            let bad = |what| BadCell { column: known.event.clone(), row, what };
+            *target = signed_time(*target, event(row).map_err(bad)?, known.horizon);
+        }
+        Ok(targets)
+    }
+
+    /// The targets that cells become; for times, the times.
     ///
     /// # Errors
     /// [`BadCell`], the first.
@@ -134,6 +155,44 @@ mod tests {
             let table = Encoding::of(&own).encode_cells(&[age, ward()]).unwrap();
             assert_eq!(table.features, [0.5, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
         }
+    }
+
+    /// In whichever order the two columns are, and beyond the horizon.
+    #[test]
+    fn times_and_events_are_read_as_files_are() {
+        let schema = Schema::parse(
+            "[label]\ntime = 'days'\nevent = 'died'\noccurred = 'yes'\ncensored = 0\nhorizon = 100\n\
+             [[column]]\nname = 'age'\nrange = [0, 100]\n",
+        )
+        .unwrap();
+        let (encoding, label) = (Encoding::of(&schema), schema.label());
+        let expected = [1.5, -1.25, -2.0, 2.0, -1.0];
+        let path = std::env::temp_dir().join(format!("pairdp-times-{}.csv", std::process::id()));
+        for text in [
+            "age,days,died\n1,50,yes\n2,25,0\n3,101,yes\n4,100,yes\n5,0,0.0\n",
+            "died,age,days\nyes,1,50\n0,2,25\n\"yes\",3,101\nyes,4,1e2\n0.0,5,0\n",
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let read = Table::read(&path, &encoding, LabelUse::Read(label)).unwrap();
+            assert_eq!(read.targets, expected);
+        }
+        for (text, what) in [
+            ("age,days,died\n1,50,yes\n2,-1,0\n", "line 3, column `days`: a time is at least 0"),
+            ("age,days,died\n1,50,no\n", "line 2, column `died`: the label is none"),
+            ("age,days,died\n1,,0\n", "column `days`: the label is empty"),
+            ("age,days,died\n1,2,\n", "column `died`: the label is empty"),
+            ("age,days\n1,2\n", "`died`"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = Table::read(&path, &encoding, LabelUse::Read(label)).err().unwrap().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        let times = Cells::Numbers(vec![50.0, 25.0, 101.0, 100.0, 0.0]);
+        let found = label.read_times(&times, &texts(&["yes", "0", "yes", "yes", "0"])).unwrap();
+        assert_eq!(found, expected);
+        let bad = label.read_times(&times, &texts(&["yes", "0", "", "yes", "0"])).unwrap_err();
+        assert_eq!(bad, BadCell { column: "died".into(), row: 2, what: CellProblem::MissingLabel });
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::number::scan;
 use crate::source::Source;
 use crate::{DataError, Table};
 use memchr::{memchr, memchr2, memrchr};
+use pairdp_units::signed_time::signed_time;
 use std::collections::HashMap;
 use std::io::Read as _;
 
@@ -86,6 +87,9 @@ impl Header {
         }
         if let Some(label) = &rules.label {
             cells[places.of(source, &label.label.column)?] = Cell::Label;
+            if let Some(times) = label.times() {
+                cells[places.of(source, &times.event)?] = Cell::Event;
+            }
         }
         if let Some(ids) = &rules.ids {
             cells[places.of(source, &ids.person.column)?] = Cell::Person;
@@ -138,6 +142,7 @@ enum Cell {
     Number { scale: Scale, entry: usize, rule: usize },
     Category { rule: usize },
     Label,
+    Event,
     Person,
 }
 
@@ -195,6 +200,7 @@ impl CsvLines<'_> {
         (mut target, mut person): (Option<&mut f64>, Option<&mut u32>),
         scratch: &mut Vec<u8>,
     ) -> Result<usize, LineFault> {
+        let mut event = false;
         for (index, kind) in self.cells.iter().enumerate() {
             let end = match kind {
                 Cell::Number { scale, entry, rule } => match scan(&text[at..]) {
@@ -205,7 +211,8 @@ impl CsvLines<'_> {
                     _ => self.feature(*rule, text, at, row, scratch)?,
                 },
                 Cell::Category { rule } => self.feature(*rule, text, at, row, scratch)?,
-                Cell::Label => self.label(text, at, target.take(), scratch)?,
+                Cell::Label => self.label(text, at, target.as_deref_mut(), scratch)?,
+                Cell::Event => self.event(text, at, &mut event, scratch)?,
                 Cell::Person => self.person(text, at, person.take(), scratch)?,
                 Cell::Skip => cell(text, at, scratch).ok_or(LineFault::Malformed)?.1,
             };
@@ -215,7 +222,26 @@ impl CsvLines<'_> {
             }
             at = end + 1;
         }
+        if let (Some(target), Some(times)) = (target, self.rules.times()) {
+            *target = signed_time(*target, event, times.horizon);
+        }
         Ok(at)
+    }
+
+    fn event(
+        &self,
+        text: &[u8],
+        at: usize,
+        event: &mut bool,
+        scratch: &mut Vec<u8>,
+    ) -> Result<usize, LineFault> {
+        let (cell, end) = cell(text, at, scratch).ok_or(LineFault::Malformed)?;
+        if let Some(times) = self.rules.times() {
+            let name = |what: CellProblem| LineFault::Cell(times.event.clone(), what);
+            let cell = std::str::from_utf8(cell).map_err(|_| name(CellProblem::NotText))?;
+            *event = times.read_event(cell).map_err(name)?;
+        }
+        Ok(end)
     }
 
     fn feature(

@@ -194,6 +194,9 @@ pub enum CellProblem {
     /// What tells no persons apart.
     #[error("neither text nor a whole number, as what names persons must be")]
     NotAPerson,
+    /// A time before the beginning.
+    #[error("a time is at least 0")]
+    NegativeTime,
     /// A label that the schema does not name.
     #[error("the label is none of the values that the schema lists")]
     UnknownLabel,
@@ -303,6 +306,7 @@ impl CellProblem {
             }
             Self::NotText => "save the table as UTF-8",
             Self::NotANumber | Self::NotFinite => "mend the cell, or leave the column out of the schema",
+            Self::NegativeTime => "count times from the beginning of what is observed",
         }
     }
 }

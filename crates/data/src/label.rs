@@ -1,4 +1,4 @@
-//! The label column: what a model learns to tell apart, or to predict.
+//! The label: what a model learns to tell apart, to predict, or who fails first.
 
 use crate::cell_encoder::Scale;
 use crate::error::CellProblem;
@@ -11,7 +11,7 @@ use std::collections::HashSet;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Label {
-    /// Name of the column.
+    /// Name of the column; of the times, where they are what is learned from.
     pub column: String,
     /// What it holds.
     pub kind: LabelKind,
@@ -36,6 +36,57 @@ pub enum LabelKind {
     Classes(Vec<String>),
     /// A number: cut off at a public range that is mapped to [−1, 1], as for features. For regression.
     Range([f64; 2]),
+    /// When a record was last seen, and in another column whether its event was seen then: a
+    /// [signed time](pairdp_units::signed_time). For survival.
+    Times(Times),
+}
+
+/// What is publicly known of times and events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Times {
+    /// The column that says whether the event was seen.
+    pub event: String,
+    /// What it says if it was.
+    pub occurred: String,
+    /// What it says if it was not.
+    pub censored: String,
+    /// What is later is not told apart: such records are censored there. In units of the column of times.
+    pub horizon: f64,
+}
+
+impl Times {
+    fn check(&self, time: &str) -> Result<(), String> {
+        if self.event == time {
+            return Err("[label]: `time` and `event` are two columns".into());
+        }
+        if same_value(&self.occurred, &self.censored) {
+            return Err("[label]: `occurred` and `censored` are the same".into());
+        }
+        if self.horizon.is_finite() && self.horizon > 0.0 {
+            return Ok(());
+        }
+        Err("[label]: the horizon is a number above 0, in units of the column of times".into())
+    }
+
+    /// Whether a cell says that the event was seen.
+    pub(crate) fn read_event(&self, cell: &str) -> Result<bool, CellProblem> {
+        match cell {
+            _ if cell.trim().is_empty() => Err(CellProblem::MissingLabel),
+            _ if same_value(cell, &self.occurred) => Ok(true),
+            _ if same_value(cell, &self.censored) => Ok(false),
+            _ => Err(CellProblem::UnknownLabel),
+        }
+    }
+}
+
+/// A time that is one.
+pub(crate) fn read_time(time: f64) -> Result<f64, CellProblem> {
+    match time {
+        _ if time.is_nan() => Err(CellProblem::MissingLabel),
+        _ if time.is_infinite() => Err(CellProblem::NotFinite),
+        _ if time < 0.0 => Err(CellProblem::NegativeTime),
+        _ => Ok(time),
+    }
 }
 
 impl Label {
@@ -70,10 +121,24 @@ impl Label {
                 }
             }
             LabelKind::Range(range) => Kind::Range(*range).check().map_err(|what| format!("[label]: {what}")),
+            LabelKind::Times(times) => times.check(&self.column),
         }
     }
 
-    /// The target that a cell becomes.
+    /// What it is about times and events, if it is.
+    pub fn times(&self) -> Option<&Times> {
+        match &self.kind {
+            LabelKind::Times(times) => Some(times),
+            _ => None,
+        }
+    }
+
+    /// The columns that it is read from.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        [self.column.as_str()].into_iter().chain(self.times().map(|times| times.event.as_str()))
+    }
+
+    /// The target that a cell becomes; for times, the time.
     pub(crate) fn read(&self, cell: &str) -> Result<f64, CellProblem> {
         match &self.kind {
             LabelKind::Binary { positive, .. } if same_value(cell, positive) => Ok(1.0),
@@ -88,6 +153,7 @@ impl Label {
                 .map(|class| class as f64)
                 .ok_or(CellProblem::UnknownLabel),
             LabelKind::Range(range) => Ok(Scale::new(*range).apply(number::parse(cell.as_bytes())?)),
+            LabelKind::Times(_) => read_time(number::parse(cell.as_bytes())?),
         }
     }
 }
@@ -115,10 +181,11 @@ fn same_value(a: &str, b: &str) -> bool {
 }
 
 /// A label as schemas and model files have it.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    column: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     positive: Option<Scalar>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,6 +196,16 @@ struct Written {
     classes: Option<Vec<Scalar>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<[f64; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    occurred: Option<Scalar>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    censored: Option<Scalar>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    horizon: Option<f64>,
 }
 
 /// What values are that are not named.
@@ -142,7 +219,11 @@ impl TryFrom<Written> for Label {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Self, String> {
-        let Written { column, positive, negative, others, classes, range } = written;
+        if written.is_about_times() {
+            return written.of_times();
+        }
+        let Written { column, positive, negative, others, classes, range, .. } = written;
+        let column = column.ok_or("[label] needs `column`, or `time` and `event`")?;
         let kind = match (positive, negative, classes, range) {
             (Some(positive), None, None, None) if others.is_some() => {
                 LabelKind::OneAgainstOthers { positive: positive.into_text() }
@@ -167,10 +248,50 @@ impl TryFrom<Written> for Label {
     }
 }
 
+impl Written {
+    fn is_about_times(&self) -> bool {
+        self.time.is_some()
+            || self.event.is_some()
+            || self.occurred.is_some()
+            || self.censored.is_some()
+            || self.horizon.is_some()
+    }
+
+    fn of_times(self) -> Result<Label, String> {
+        let Self { time, event, occurred, censored, horizon, .. } = self;
+        let else_given = self.column.is_some()
+            || self.positive.is_some()
+            || self.negative.is_some()
+            || self.others.is_some()
+            || self.classes.is_some()
+            || self.range.is_some();
+        let (Some(column), Some(event), Some(occurred), Some(censored), Some(horizon), false) =
+            (time, event, occurred, censored, horizon, else_given)
+        else {
+            return Err("[label] of times needs `time`, `event`, `occurred`, `censored` and `horizon`, and nothing else"
+                .to_owned());
+        };
+        let (occurred, censored) = (occurred.into_text(), censored.into_text());
+        let label = Label { column, kind: LabelKind::Times(Times { event, occurred, censored, horizon }) };
+        label.check()?;
+        Ok(label)
+    }
+}
+
 impl From<Label> for Written {
     fn from(Label { column, kind }: Label) -> Self {
-        let mut written =
-            Self { column, positive: None, negative: None, others: None, classes: None, range: None };
+        if let LabelKind::Times(Times { event, occurred, censored, horizon }) = kind {
+            let (occurred, censored) = (Some(Scalar::Text(occurred)), Some(Scalar::Text(censored)));
+            return Self {
+                time: Some(column),
+                event: Some(event),
+                occurred,
+                censored,
+                horizon: Some(horizon),
+                ..Self::default()
+            };
+        }
+        let mut written = Self { column: Some(column), ..Self::default() };
         match kind {
             LabelKind::Binary { positive, negative } => {
                 written.positive = Some(Scalar::Text(positive));
@@ -184,6 +305,7 @@ impl From<Label> for Written {
                 written.classes = Some(classes.into_iter().map(Scalar::Text).collect());
             }
             LabelKind::Range(range) => written.range = Some(range),
+            LabelKind::Times(_) => {}
         }
         written
     }
@@ -216,6 +338,36 @@ mod tests {
         assert_eq!(range.read("high"), Err(CellProblem::NotANumber));
         assert_eq!(range.read("NaN"), Err(CellProblem::Missing));
         assert_eq!(range.read("inf"), Err(CellProblem::NotFinite));
+    }
+
+    #[test]
+    fn times_and_events_are_two_columns() {
+        let text = "time = 'days'\nevent = 'died'\noccurred = 1\ncensored = 0\nhorizon = 365";
+        let label: Label = toml::from_str(text).unwrap();
+        assert_eq!(label.columns().collect::<Vec<_>>(), ["days", "died"]);
+        let times = label.times().unwrap();
+        assert_eq!(["1.0", "0", " 1 "].map(|cell| times.read_event(cell).unwrap()), [true, false, true]);
+        assert_eq!(times.read_event("2"), Err(CellProblem::UnknownLabel));
+        assert_eq!(times.read_event(" "), Err(CellProblem::MissingLabel));
+        assert_eq!(label.read("-1"), Err(CellProblem::NegativeTime));
+        assert_eq!(label.read("400").unwrap(), 400.0);
+        let json = serde_json::to_value(&label).unwrap();
+        let keys: Vec<_> = json.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["time", "event", "occurred", "censored", "horizon"]);
+        assert_eq!(serde_json::from_value::<Label>(json).unwrap(), label);
+        for (from, to, expected) in [
+            ("horizon = 365", "", "needs `time`"),
+            ("time = 'days'\n", "", "needs `time`"),
+            ("horizon = 365", "horizon = 0", "above 0"),
+            ("horizon = 365", "horizon = nan", "above 0"),
+            ("horizon = 365", "horizon = 365\npositive = 1", "nothing else"),
+            ("horizon = 365", "horizon = 365\ncolumn = 'y'", "nothing else"),
+            ("event = 'died'", "event = 'days'", "two columns"),
+            ("censored = 0", "censored = 1.0", "are the same"),
+        ] {
+            let message = toml::from_str::<Label>(&text.replace(from, to)).unwrap_err();
+            assert!(message.message().contains(expected), "{to}: {message}");
+        }
     }
 
     #[test]

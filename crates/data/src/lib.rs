@@ -30,7 +30,7 @@ pub use cells::{BadCell, Cells};
 pub use encoding::{ColumnEncoding, Encoding};
 pub use error::{CellProblem, DataError};
 pub use folder::table_files;
-pub use label::{Label, LabelKind};
+pub use label::{Label, LabelKind, Times};
 pub use person::{IdKind, Owners, PersonColumn, PersonIds};
 pub use schema::{Column, Kind, Missing, Schema, template};
 pub use source::read_whole;

@@ -23,10 +23,14 @@ pub(crate) fn read(source: Source, rules: &CellEncoder<'_>) -> Result<(Table, Ve
     lines::read(source, Vec::new(), 1, rules, &lines)
 }
 
-/// Which column has which index. No index can be the name of a person.
+/// Which column has which index. No index can be the name of a person, nor say whether an event was seen.
 pub(crate) fn indices(path: &Path, rules: &CellEncoder<'_>) -> Result<HashMap<u64, usize>, DataError> {
     if let Some(ids) = &rules.ids {
         let column = ids.person.column.clone();
+        return Err(DataError::MissingColumn { path: path.to_owned(), column });
+    }
+    if let Some(times) = rules.times() {
+        let column = times.event.clone();
         return Err(DataError::MissingColumn { path: path.to_owned(), column });
     }
     let encoding = rules.encoding;

@@ -6,11 +6,13 @@
 
 use crate::cell_encoder::{CellEncoder, LabelRule, Rule};
 use crate::error::CellProblem;
+use crate::label::Times;
 use crate::lines::Rows;
 use crate::pages::{InOrder, Window, check_pages, read_range};
 use crate::person::Ids;
 use crate::source::open_file;
 use crate::{DataError, Table, thrift};
+use pairdp_units::signed_time::signed_time;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{AsBytes as _, DataType};
@@ -229,6 +231,11 @@ impl Sink<'_, '_> {
                 value.write(rule, &mut group.rows.features[at * group.width..(at + 1) * group.width])
             }
             Use::Label(rule) => value.target(rule).map(|target| group.rows.targets[at] = target),
+            // The column of times was read before.
+            Use::Event(times) => value.event(times).map(|event| {
+                let target = &mut group.rows.targets[at];
+                *target = signed_time(*target, event, times.horizon);
+            }),
             Use::Person(ids) => value.person(ids).map(|person| group.rows.persons[at] = person),
         };
         outcome.map_err(|what| DataError::Record {
@@ -292,6 +299,20 @@ impl Value<'_> {
 }
 
 impl Value<'_> {
+    fn event(self, times: &Times) -> Result<bool, CellProblem> {
+        match self {
+            Self::Missing => Err(CellProblem::MissingLabel),
+            Self::Truth(truth) => times
+                .read_event(&truth.to_string())
+                .or_else(|_| times.read_event(if truth { "1" } else { "0" })),
+            Self::Integer(value) => times.read_event(&value.to_string()),
+            Self::Number(value) => times.read_event(&value.to_string()),
+            Self::Text(text) => {
+                times.read_event(std::str::from_utf8(text).map_err(|_| CellProblem::NotText)?)
+            }
+        }
+    }
+
     /// Numbers with a point, and truths, tell no persons apart: 7 and 7.0 would be two, or one, by chance.
     fn person(self, ids: &Ids<'_>) -> Result<u32, CellProblem> {
         match self {
@@ -319,6 +340,7 @@ struct Column<'a> {
 enum Use<'a> {
     Feature(&'a Rule),
     Label(&'a LabelRule<'a>),
+    Event(&'a Times),
     Person(&'a Ids<'a>),
 }
 
@@ -390,11 +412,15 @@ impl Footer {
             let name = &rule.label.column;
             self.column(name, of(name), Use::Label(rule))
         });
+        let event = rules.times().into_iter().map(|times| {
+            let name = &times.event;
+            self.column(name, of(name), Use::Event(times))
+        });
         let person = rules.ids.iter().map(|ids| {
             let name = &ids.person.column;
             self.column(name, of(name), Use::Person(ids))
         });
-        features.chain(label).chain(person).collect()
+        features.chain(label).chain(event).chain(person).collect()
     }
 
     fn column<'a>(&self, name: &'a str, leaves: &[usize], usage: Use<'a>) -> Result<Column<'a>, DataError> {

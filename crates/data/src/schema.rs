@@ -196,7 +196,7 @@ impl Schema {
         if self.columns.is_empty() {
             return Err("no [[column]] is listed".into());
         }
-        let mut seen = HashSet::from([self.label.column.as_str()]);
+        let mut seen: HashSet<&str> = self.label.columns().collect();
         for column in &self.columns {
             if !seen.insert(&column.name) {
                 return Err(format!("column `{}` is listed twice", column.name));
@@ -357,7 +357,8 @@ pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
     let label = quoted(label);
     let _ = write!(
         text,
-        "[label]\ncolumn = {label}\npositive = 1   # or: classes = [...], or: range = [low, high]\nnegative = 0\n"
+        "[label]\ncolumn = {label}\npositive = 1   # or: classes = [...], or: range = [low, high]\nnegative = 0\n\
+         # For who fails first, instead of these: time = \"...\", event = \"...\", occurred = 1, censored = 0, horizon = ...\n"
     );
     if let Some(id) = unused {
         let id = quoted(id);

@@ -39,6 +39,14 @@ pub enum LearnError {
     /// A combination without a proof.
     #[error("there is no proved sensitivity for {0}")]
     NoProof(&'static str),
+    /// A choice that another task has.
+    #[error("{what} is not a choice for {task}")]
+    NotForTask {
+        /// What was chosen.
+        what: &'static str,
+        /// What is to be learned.
+        task: &'static str,
+    },
     /// What is proved for tables of public size alone.
     #[error("there is no proof for {0} where the number of records is secret")]
     SecretSize(&'static str),
@@ -245,6 +253,7 @@ impl Hint for LearnError {
             Self::DeltaTooSmall(_) => Some("choose a larger δ or a smaller ε".into()),
             Self::Stability(error) => error.hint(to),
             Self::NoProof(_) => Some("use `noisy-gd`, which needs none".into()),
+            Self::NotForTask { .. } => Some("leave it out".into()),
             Self::SecretSize(_) => {
                 Some("use the logistic loss and `noisy-gd` or `moments`, or make the number of records public".into())
             }

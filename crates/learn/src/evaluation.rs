@@ -52,15 +52,47 @@ pub struct Estimate {
 }
 
 /// What an evaluation says.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Measured {
     /// The share of pairs of a positive and a negative record in the right order.
-    pub auc: Estimate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auc: Option<Estimate>,
     /// The share of records whose class was predicted; for classifiers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<Estimate>,
     /// The share of positive records.
-    pub positives: Estimate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positives: Option<Estimate>,
+    /// Harrell's C: the share of pairs in the right order, of those of which it is known who failed first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concordance: Option<Estimate>,
+    /// The share of those among all pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparable: Option<Estimate>,
+}
+
+impl Measured {
+    /// What it says, by the names that ledgers have for it.
+    pub fn named(&self) -> [(&'static str, Option<Estimate>); 5] {
+        [
+            ("concordance", self.concordance),
+            ("auc", self.auc),
+            ("accuracy", self.accuracy),
+            ("positives", self.positives),
+            ("comparable", self.comparable),
+        ]
+    }
+
+    /// From what a ledger has by these names.
+    pub fn from_named(find: impl Fn(&str) -> Option<Estimate>) -> Self {
+        Self {
+            concordance: find("concordance"),
+            auc: find("auc"),
+            accuracy: find("accuracy"),
+            positives: find("positives"),
+            comparable: find("comparable"),
+        }
+    }
 }
 
 impl Evaluation {
@@ -73,6 +105,7 @@ impl Evaluation {
         let shares = match task {
             Task::Ranking => Shares::Ranking,
             Task::Classification => Shares::Classification,
+            Task::Survival => Shares::Survival,
             Task::Metric => {
                 return Err(LearnError::NoPrivateMeasure {
                     task: task.name(),
@@ -180,8 +213,8 @@ impl Evaluation {
         let lattice = Lattice::new(self.scale, self.lattice_bits)?;
         // Drawn before the records are touched, so that the time it takes says nothing about them.
         let noise = self.law.draw(&lattice, source, self.shares.count());
-        let (scores, positive) = (predictor.scores(&table), table.positive());
-        let scored = Scored { scores: &scores, positive: &positive, strata: &strata };
+        let scores = predictor.scores(&table);
+        let scored = Scored { scores: &scores, targets: &table.targets, strata: &strata };
         let shares = self.shares.of(norm(self.law), scored);
         Ok(self.conclude(&lattice.release(&shares, &noise), lattice.step()))
     }
@@ -196,9 +229,25 @@ impl Evaluation {
         };
         let reach = |scales: f64| up_by(self.scale * scales + 2.0 * step, 8.0);
         let (alone, both) = (reach(once_in_20), reach(once_in_40));
-        let (n, scale) = (self.size as f64, Shares::positives_scale(norm(self.law)));
-        let (k, positives) = (noisy[0], noisy[1] / scale);
+        let (n, scale) = (self.size as f64, Shares::second_scale(norm(self.law)));
+        let (k, second) = (noisy[0], noisy[1] / scale);
         let wider = |reach: f64| up_by(reach / scale, 4.0);
+        if self.shares == Shares::Survival {
+            // A table in which it is known of a pair who failed first has a share of such pairs; persons' may weigh little.
+            let least = if self.unit == Unit::Person { 1e-3 / (n * n) } else { 2.0 / (n * n) };
+            let known = |share: f64| larger(least, smaller(share, 1.0));
+            let (fewest, most) = (known(second - wider(both)), known(second + wider(both)));
+            let concordance = |k: f64, known: f64| unit(0.5 + k / known);
+            let corner =
+                |k: f64, choose: fn(f64, f64) -> f64| choose(concordance(k, fewest), concordance(k, most));
+            let (low, high) = (corner(k - both, smaller), corner(k + both, larger));
+            return Measured {
+                concordance: Some(Estimate { value: concordance(k, known(second)), low, high }),
+                comparable: Some(around(second, wider(alone))),
+                ..Measured::default()
+            };
+        }
+        let positives = second;
         // Of all ordered pairs; two records of one person are a pair, too.
         let pairs = if self.unit == Unit::Person { 1.0 } else { (n - 1.0) / n };
         // A table with a pair has a record of each class; of a person's records only some need be.
@@ -212,13 +261,14 @@ impl Evaluation {
         let narrowest = smaller(at_fewest, at_most);
         let (lowest, highest) = (k - both, k + both);
         Measured {
-            auc: Estimate {
+            auc: Some(Estimate {
                 value: auc(k, spread(inside(positives))),
                 low: smaller(auc(lowest, widest), auc(lowest, narrowest)),
                 high: larger(auc(highest, widest), auc(highest, narrowest)),
-            },
+            }),
             accuracy: noisy.get(2).map(|share| around(*share, alone)),
-            positives: around(positives, wider(alone)),
+            positives: Some(around(positives, wider(alone))),
+            ..Measured::default()
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::representation::{self, Map, Representation};
 use crate::{AsPrinted, Certificate, Plan, certified_problem};
 use pairdp_data::{Encoding, Label, LabelKind, Table};
 use pairdp_pairwise::kernel::score;
-use pairdp_pairwise::{Objective, PointLoss, Problem, clip_row, metric_map};
+use pairdp_pairwise::{Objective, PointLoss, Problem, RankingForm, clip_row, metric_map};
 use pairdp_units::{FrontEnd, Hint};
 use serde::{Deserialize, Serialize};
 
@@ -24,12 +24,15 @@ pub enum Task {
     Classification,
     /// A score that is near a target.
     Regression,
+    /// A score that puts whoever fails first before whoever fails later.
+    Survival,
 }
 
 impl Task {
     /// What a problem is about.
     pub fn of(problem: Problem) -> Self {
         match problem.objective() {
+            Objective::Ranking { form: RankingForm::Comparable, .. } => Self::Survival,
             Objective::Ranking { .. } => Self::Ranking,
             Objective::Metric { .. } => Self::Metric,
             Objective::Pointwise { loss: PointLoss::Margin(_) } => Self::Classification,
@@ -44,6 +47,7 @@ impl Task {
             Self::Metric => "metric",
             Self::Classification => "classification",
             Self::Regression => "regression",
+            Self::Survival => "survival",
         }
     }
 
@@ -62,6 +66,9 @@ impl Task {
                 "`classes`, or `positive` and `negative`",
             ),
             Self::Regression => (matches!(kind, LabelKind::Range(_)), "`range`"),
+            Self::Survival => {
+                (matches!(kind, LabelKind::Times(_)), "`time`, `event`, `occurred`, `censored` and `horizon`")
+            }
         };
         if fits { Ok(()) } else { Err(wanted) }
     }
@@ -118,10 +125,16 @@ impl Predictor {
 
     /// Length of the vector that a row becomes, without a constant.
     pub fn features(&self) -> usize {
-        match &self.representation {
-            Some(_) => Map::width_of(&representation::layout(&self.encoding)),
-            None => self.encoding.dimension(),
+        if self.maps_rows() {
+            Map::width_of(&representation::layout(&self.encoding))
+        } else {
+            self.encoding.dimension()
         }
+    }
+
+    /// Whether rows are mapped by what was released of where columns lie.
+    pub fn maps_rows(&self) -> bool {
+        self.representation.as_ref().is_some_and(representation::maps_rows)
     }
 
     /// What a row is mapped by before it is scaled down and weighed, as tables; none where rows are as ranges put them.
@@ -131,10 +144,8 @@ impl Predictor {
     /// own are such a category, and the functions of the number that is not there are 0. All are then multiplied by the feature bound
     /// over `length`.
     pub fn map_tables(&self) -> Option<serde_json::Value> {
-        let released = self.representation.as_ref()?;
-        let layout = representation::layout(&self.encoding);
         let places: Vec<usize> = (0..self.encoding.dimension()).collect();
-        let tables = Map::new(&layout, released).tables(&places);
+        let tables = representation::map(&self.encoding, self.representation.as_ref())?.tables(&places);
         let number =
             |table: &NumberTable| serde_json::json!({ "feature": table.place, "functions": table.functions });
         let category =
@@ -148,16 +159,12 @@ impl Predictor {
 
     /// A name for each entry of that vector.
     pub fn feature_names(&self) -> Vec<String> {
-        match &self.representation {
-            Some(_) => Map::names(&self.encoding),
-            None => self.encoding.feature_names(),
-        }
+        if self.maps_rows() { Map::names(&self.encoding) } else { self.encoding.feature_names() }
     }
 
     /// Every row of an encoded table as training saw it: mapped, scaled down, with the constant.
     pub fn each_row(&self, table: &Table, mut take: impl FnMut(&[f64])) {
-        let layout = representation::layout(&self.encoding);
-        let map = self.representation.as_ref().map(|released| Map::new(&layout, released));
+        let map = representation::map(&self.encoding, self.representation.as_ref());
         let mut row = Vec::with_capacity(table.columns);
         for cells in table.features.chunks_exact(table.columns) {
             row.clear();

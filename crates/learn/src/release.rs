@@ -38,9 +38,13 @@ use crate::{Algorithm, Checkpointer, LearnError, Plan};
 use pairdp_accountant::event::Event;
 use pairdp_certificate::{GradientRelease, Released, Stage};
 use pairdp_noise::{Source, delta_share};
-use pairdp_pairwise::{Labels, MetricLoss, Neighbours, Objective, Problem, kernel};
+use pairdp_pairwise::{Labels, MetricLoss, Neighbours, Objective, Problem, RankingForm, kernel};
 use pairdp_units::directed::down_by;
 use pairdp_units::{Budget, Delta};
+
+/// What learns who fails first.
+const IN_TIME: [Algorithm; 5] =
+    [Algorithm::Moments, Algorithm::NoisyGd, Algorithm::NoisySgd, Algorithm::OutputGd, Algorithm::PhasedGd];
 
 /// A calibrated statement of all releases of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,6 +76,13 @@ impl Mechanism {
         if plan.algorithm().needs_pairs() && matches!(problem.objective(), Objective::Pointwise { .. }) {
             return Err(LearnError::NeedsPairs(plan.algorithm()));
         }
+        let in_time = matches!(problem.objective(), Objective::Ranking { form: RankingForm::Comparable, .. });
+        if in_time && !IN_TIME.contains(&plan.algorithm()) {
+            return Err(LearnError::NotForTask { what: plan.algorithm().name(), task: "survival" });
+        }
+        if in_time && problem.labels() == Labels::Public {
+            return Err(LearnError::LabelsMakeNoDifference("survival"));
+        }
         let records = problem.size(records);
         let whole_table = matches!(plan.algorithm(), Algorithm::NoisyGd | Algorithm::Moments);
         if problem.neighbours() != Neighbours::ReplaceOne {
@@ -92,7 +103,9 @@ impl Mechanism {
         if problem.weighs() && !can_weigh(plan.algorithm()) {
             return Err(LearnError::NoWeights(plan.algorithm().name()));
         }
-        if problem.weighs() && !kernel::can_weigh(problem) {
+        // Moments of times are sums over records, whatever pairs in the order of time are.
+        let of_times = in_time && plan.algorithm() == Algorithm::Moments;
+        if problem.weighs() && !of_times && !kernel::can_weigh(problem) {
             return Err(LearnError::NoWeights("this loss"));
         }
         if plan.representation().is_some() && !whole_table {

@@ -17,6 +17,7 @@ pub(crate) mod map;
 mod reading;
 mod shapes;
 mod target;
+mod times;
 
 pub(crate) use map::Map;
 pub use pairdp_certificate::Representation;
@@ -26,24 +27,45 @@ use crate::LearnError;
 use pairdp_data::{ColumnEncoding, Encoding, Kind, Table};
 use pairdp_pairwise::Strata;
 use pairdp_pairwise::kernel::Par;
-use pairdp_pairwise::knots::{Block, KNOTS, KnotSums, Layout, count_weight};
+use pairdp_pairwise::knots::{Block, KNOTS, KnotSums, Layout, TIME_CELLS, count_weight};
 use pairdp_units::directed::{larger, smaller};
 
 /// How weights are read; a meaning never changes under the same name.
 pub(crate) const READING: &str = "ranks/2";
+/// The same where they are of times alone, and rows stay as ranges put them.
+pub(crate) const READING_TIMES: &str = "times/1";
 
 /// Whether it is one for such columns; files can hold anything.
 pub(crate) fn fits(released: &Representation, encoding: &Encoding) -> bool {
-    let coordinates = layout(encoding).coordinates(false);
-    // With the number of records, with knots of the target, with both.
-    let beyond = released.weights.len().checked_sub(coordinates);
-    released.reading == READING
-        && beyond.is_some_and(|beyond| [0, 1, KNOTS, KNOTS + 1].contains(&beyond))
+    let (known, columns) = match released.reading.as_str() {
+        READING => (true, layout(encoding).coordinates(false)),
+        reading => (reading == READING_TIMES, 1),
+    };
+    // With the number of records, with knots or times of the target, with both.
+    let beyond = released.weights.len().checked_sub(columns);
+    known
+        && beyond.is_some_and(|beyond| match beyond {
+            0 | 1 => maps_rows(released),
+            KNOTS | KNOTS_AND_COUNT => maps_rows(released),
+            _ => [TIME_CELLS, TIME_CELLS + 1].contains(&beyond),
+        })
         && released.weights.iter().all(|weight| weight.is_finite())
         && released.counted.is_finite()
         && released.counted >= 1.0
         && released.noise.is_finite()
         && released.noise > 0.0
+}
+
+const KNOTS_AND_COUNT: usize = KNOTS + 1;
+
+/// Whether rows are mapped by what was released.
+pub(crate) fn maps_rows(released: &Representation) -> bool {
+    released.reading != READING_TIMES
+}
+
+/// The map of rows that follows from what was released, if one does.
+pub(crate) fn map(encoding: &Encoding, released: Option<&Representation>) -> Option<Map> {
+    released.filter(|released| maps_rows(released)).map(|released| Map::new(&layout(encoding), released))
 }
 
 /// The columns of an encoding as knots see them.
@@ -61,10 +83,10 @@ pub(crate) fn layout(encoding: &Encoding) -> Layout {
     Layout::new(encoding.columns().iter().map(block).collect())
 }
 
-/// The same with knots of the target, where a run releases them.
-pub(crate) fn layout_for(encoding: &Encoding, target_knots: bool) -> Layout {
-    let layout = layout(encoding);
-    if target_knots { Layout::new([layout.blocks(), &[Block::Target]].concat()) } else { layout }
+/// What the first release of a run is about: columns, if rows are mapped by it, and what is to be learned, if that is.
+pub(crate) fn layout_for(encoding: &Encoding, ranks: bool, target: Option<Block>) -> Layout {
+    let columns = if ranks { layout(encoding) } else { Layout::new(Vec::new()) };
+    Layout::new(columns.blocks().iter().copied().chain(target).collect())
 }
 
 /// What follows from a release about a table of so many records, or, if their number is secret, of as many as was released.
@@ -74,7 +96,8 @@ pub(crate) fn read(layout: &Layout, released: Vec<f64>, noise: f64, records: usi
     let counted =
         released.get(layout.columns() + 1).map_or(known, |sum| sum / count_weight(numbers, categories));
     let counted = smaller(larger(counted, 1.0), known);
-    Representation { reading: READING.into(), counted, noise, weights: released }
+    let reading = if layout.maps_rows() { READING } else { READING_TIMES };
+    Representation { reading: reading.into(), counted, noise, weights: released }
 }
 
 /// What a reading takes for noise where there is none.

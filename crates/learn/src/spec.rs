@@ -30,6 +30,7 @@ use pairdp_certificate::KnotPlan;
 use pairdp_data::{Encoding, Label};
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::Problem;
+use pairdp_pairwise::knots::{Block, Layout};
 use pairdp_units::{Budget, Unit};
 
 /// A run, calibrated.
@@ -40,6 +41,8 @@ pub struct TrainingSpec {
     pub(crate) encoding: Encoding,
     pub(crate) label: Option<Label>,
     pub(crate) layout: RowLayout,
+    /// What the first release is about; nothing if there is none.
+    pub(crate) first: Layout,
     pub(crate) mechanism: Mechanism,
     pub(crate) because: Option<String>,
     pub(crate) as_printed: Option<AsPrinted>,
@@ -127,10 +130,15 @@ impl TrainingSpec {
     }
 }
 
-/// Whether the first release has knots of the target, too: where an intercept can say where targets lie. A descent's is bound by its
-/// domain.
-pub(crate) fn target_knots(problem: Problem, algorithm: Algorithm, constant: f64) -> bool {
-    Task::of(problem) == Task::Regression && algorithm == Algorithm::Moments && constant != 0.0
+/// What the first release says of what is to be learned: where targets lie, where an intercept can say it (a descent's is bound by
+/// its domain), and of times the cells of a grid, from which a record's own number follows.
+fn released_target(problem: Problem, algorithm: Algorithm, constant: f64) -> Option<Block> {
+    match Task::of(problem) {
+        _ if algorithm != Algorithm::Moments => None,
+        Task::Regression if constant != 0.0 => Some(Block::Target),
+        Task::Survival => Some(Block::Times),
+        _ => None,
+    }
 }
 
 impl Settings {
@@ -158,11 +166,14 @@ impl Settings {
         let (feature_bound, constant) = (chosen.row_bound(features), chosen.constant(features));
         let row_layout = RowLayout { problem, feature_bound, constant };
         let mut plan = chosen.plan(algorithm, problem, records, columns, budget)?;
-        if chosen.by_ranks() {
-            let released = representation::layout_for(encoding, target_knots(problem, algorithm, constant));
-            let (numbers, categories) = released.counts();
-            let coordinates = released.coordinates(self.max_records.is_some());
-            let share = chosen.representation_share.unwrap_or(auto::REPRESENTATION_SHARE);
+        let target = released_target(problem, algorithm, constant);
+        let target = target.filter(|block| chosen.by_ranks() || *block == Block::Times);
+        let first = representation::layout_for(encoding, chosen.by_ranks(), target);
+        if !first.blocks().is_empty() {
+            let (numbers, categories) = first.counts();
+            let coordinates = first.coordinates(self.max_records.is_some());
+            let usual = if chosen.by_ranks() { auto::REPRESENTATION_SHARE } else { auto::TIMES_SHARE };
+            let share = chosen.representation_share.unwrap_or(usual);
             plan = plan.with_representation(KnotPlan { share, numbers, categories, coordinates })?;
         }
         let (mut budget, mut printed) = (budget, None);
@@ -170,7 +181,7 @@ impl Settings {
             if self.unit == Unit::Person {
                 return Err(LearnError::NoProof("persons with a paper's noise"));
             }
-            if chosen.by_ranks() {
+            if !first.blocks().is_empty() {
                 return Err(LearnError::NoProof("a representation with a paper's noise"));
             }
             if algorithm == Algorithm::NoisyGd {
@@ -185,6 +196,7 @@ impl Settings {
             encoding: encoding.clone(),
             label: None,
             layout: row_layout,
+            first,
             mechanism: Mechanism::calibrate(problem, plan, records, columns, budget)?,
             because,
             as_printed: printed,

@@ -12,7 +12,6 @@ use crate::persons;
 use crate::release::PublicFacts;
 use crate::release::{can_ask_parts, keeps_promise};
 use crate::representation::{self, Map, Representation, TargetMap};
-use crate::spec::target_knots;
 use crate::{
     Algorithm, Checkpointer, Curator, LearnError, Predictor, PrivateModel, Settings, Task, TrainingSpec,
 };
@@ -22,7 +21,7 @@ use pairdp_data::{Encoding, Label, Table};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::kernel::Par;
-use pairdp_pairwise::knots::{KnotSums, Layout};
+use pairdp_pairwise::knots::KnotSums;
 use pairdp_pairwise::{Records, Strata, clip_row};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
@@ -202,7 +201,7 @@ impl PaidRun {
         checkpointer.runs(&spec.mechanism)?;
         let (curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
         let (mut parameters, certificate) = curator.certified(checkpointer)?;
-        let targets = representation.as_ref().and_then(|released| TargetMap::new(&spec.knots(), released));
+        let targets = representation.as_ref().and_then(|released| TargetMap::new(&spec.first, released));
         let PublicFacts { plan, features, .. } = spec.mechanism.common().public;
         let TrainingSpec { task, encoding, label, layout, because, as_printed, .. } = spec;
         let RowLayout { problem, feature_bound, constant } = layout;
@@ -253,7 +252,7 @@ impl TrainingSpec {
             };
             return Ok((curator, None));
         };
-        let columns = self.knots();
+        let columns = &self.first;
         // What an interrupted run released is not released again.
         let representation = if let Some(released) = checkpointer.representation(&mechanism)? {
             if !representation::fits(&released, &self.encoding) || released.weights.len() != coordinates {
@@ -265,21 +264,23 @@ impl TrainingSpec {
             let drawn = plan.law().draw(&lattice, &mut source, coordinates);
             let sums = match &mut rows {
                 Rows::Here(Table { features, columns: width, targets, .. }) => {
-                    KnotSums::new(&columns, features, *width, targets, &strata, Par::Parallel)
+                    KnotSums::new(columns, features, *width, targets, &strata, Par::Parallel)
                 }
-                Rows::Parts(parts) => parts.knots(&columns)?,
+                Rows::Parts(parts) => parts.knots(columns)?,
             };
-            let mut released = sums.query(&columns, counts_records)?;
+            let mut released = sums.query(columns, counts_records)?;
             lattice.release_in_place(&mut released, &drawn);
             let deviation = noise.sigma * plan.law().spread(1);
-            representation::read(&columns, released, deviation, records)
+            representation::read(columns, released, deviation, records)
         };
         checkpointer.represented(Some(representation.clone()));
-        let start = self.start(representation::label_share(&columns, &representation));
-        let targets = TargetMap::new(&columns, &representation);
+        let start = self.start(representation::label_share(columns, &representation));
+        let targets = TargetMap::new(columns, &representation);
         let curator = match rows {
             Rows::Here(mut table) => {
-                Map::new(&columns, &representation).apply_to(&mut table, layout.feature_bound);
+                if let Some(map) = representation::map(&self.encoding, Some(&representation)) {
+                    map.apply_to(&mut table, layout.feature_bound);
+                }
                 if let Some(targets) = targets {
                     targets.apply(&mut table.targets);
                 }
@@ -309,15 +310,6 @@ impl TrainingSpec {
         start
     }
 
-    /// The columns of the first release.
-    fn knots(&self) -> Layout {
-        let PublicFacts { problem, plan, .. } = self.facts();
-        representation::layout_for(
-            &self.encoding,
-            target_knots(problem, plan.algorithm(), self.layout.constant),
-        )
-    }
-
     /// How rows become records: with the constant only where gradients need it there.
     pub(crate) fn row_layout(&self) -> RowLayout {
         let in_records = self.columns() > self.features();
@@ -326,9 +318,10 @@ impl TrainingSpec {
 
     /// Features of a record, without a constant.
     fn features(&self) -> usize {
-        match self.mechanism.common().knots {
-            Some(_) => Map::width_of(&representation::layout(&self.encoding)),
-            None => self.encoding.dimension(),
+        if self.first.maps_rows() {
+            Map::width_of(&representation::layout(&self.encoding))
+        } else {
+            self.encoding.dimension()
         }
     }
 }

@@ -35,6 +35,11 @@ fn schema(task: Task) -> Schema {
         Task::Regression => "range = [0, 3]",
         Task::Metric => "classes = [0, 1, 2]",
         Task::Ranking | Task::Classification => "positive = 1\nnegative = 0",
+        Task::Survival => {
+            let label = "[label]\ntime = 'b'\nevent = 'y'\noccurred = 1\ncensored = 0\nhorizon = 8\n";
+            let columns = COLUMNS.replace("[[column]]\nname = 'b'\nrange = [0, 10]\n", "");
+            return Schema::parse(&format!("{label}{columns}")).unwrap();
+        }
     };
     Schema::parse(&format!("{LABEL}{kind}\n{COLUMNS}")).unwrap()
 }

@@ -36,12 +36,11 @@ impl Outcome {
     ///
     /// ```
     /// use pairdp_ledger::Outcome;
-    /// let kept = Outcome::numbers([("auc", 0.7), ("low", f64::NAN)]);
-    /// assert_eq!(kept, Outcome::numbers([("auc", 0.7)]));
+    /// let kept = Outcome::numbers([("auc".into(), 0.7), ("low".into(), f64::NAN)]);
+    /// assert_eq!(kept, Outcome::numbers([("auc".into(), 0.7)]));
     /// ```
-    pub fn numbers<'a>(numbers: impl IntoIterator<Item = (&'a str, f64)>) -> Self {
-        let finite = numbers.into_iter().filter(|(_, number)| number.is_finite());
-        Self::Numbers { numbers: finite.map(|(name, number)| (name.to_owned(), number)).collect() }
+    pub fn numbers(numbers: impl IntoIterator<Item = (String, f64)>) -> Self {
+        Self::Numbers { numbers: numbers.into_iter().filter(|(_, number)| number.is_finite()).collect() }
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) enum Comparison {
     OverNegative,
     /// The same in both orders, at twice the margin.
     BothOrders,
+    /// Every record with an event over every one that was still to be seen then, once.
+    Earlier,
     /// The distance of every two records, in both orders; matrices of parameters are a kind of their own.
     Distances,
     /// Every record alone.
@@ -40,6 +42,7 @@ impl Comparison {
         match objective {
             Objective::Ranking { form: RankingForm::Indicator, .. } => Self::OverNegative,
             Objective::Ranking { form: RankingForm::Symmetric, .. } => Self::BothOrders,
+            Objective::Ranking { form: RankingForm::Comparable, .. } => Self::Earlier,
             Objective::Metric { .. } => Self::Distances,
             Objective::Pointwise { .. } => Self::Alone,
         }
@@ -49,7 +52,7 @@ impl Comparison {
     pub(crate) fn length(self, score: Linear) -> f64 {
         let bound = score.gradient_bound();
         match self {
-            Self::OverNegative => 2.0 * bound,
+            Self::OverNegative | Self::Earlier => 2.0 * bound,
             Self::BothOrders => 4.0 * bound,
             Self::Distances => 4.0 * bound * bound,
             Self::Alone => bound,
@@ -59,17 +62,18 @@ impl Comparison {
     /// In how many of its two orders a pair counts.
     pub(crate) fn orders(self) -> f64 {
         match self {
-            Self::OverNegative | Self::Alone => 1.0,
+            Self::OverNegative | Self::Earlier | Self::Alone => 1.0,
             Self::BothOrders | Self::Distances => 2.0,
         }
     }
 
-    /// The largest share of all terms that count at once: at most n₊n₋ ≤ n²/4 of all ordered pairs, once or twice. `over` is n²
-    /// over the number of those.
+    /// The largest share of all terms that count at once: at most n₊n₋ ≤ n²/4 of all ordered pairs, once or twice, or one order of
+    /// each. `over` is n² over the number of those.
     pub(crate) fn active_share(self, over: f64) -> f64 {
         match self {
             Self::OverNegative => over / 4.0,
             Self::BothOrders => over / 2.0,
+            Self::Earlier => 0.5,
             Self::Distances | Self::Alone => 1.0,
         }
     }

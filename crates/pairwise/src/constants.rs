@@ -4,12 +4,13 @@
 //! targets. All constants are rounded up. The folder `proofs` has a note for each family, and `tests/constants.rs` searches
 //! for records and parameters that exceed them.
 
+mod comparable;
 mod metric;
 mod pointwise;
 mod ranking;
 
-use crate::{Objective, Problem};
-use pairdp_units::directed::up_by;
+use crate::{Objective, Problem, RankingForm};
+use pairdp_units::directed::{larger, smaller, up_by};
 
 /// How the slope of a loss term changes with the parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,6 +58,9 @@ impl Constants {
         let (comparison, score) = (problem.comparison(), problem.score());
         let length = comparison.length(score);
         match problem.objective() {
+            Objective::Ranking { form: RankingForm::Comparable, loss } => {
+                comparable::constants(loss, score.gradient_bound(), norm)
+            }
             Objective::Ranking { loss, .. } => ranking::constants(loss, length, norm, comparison.orders()),
             Objective::Metric { loss } => metric::constants(loss, problem, length, norm),
             Objective::Pointwise { loss } => pointwise::constants(loss, length, norm),
@@ -115,4 +119,22 @@ impl Problem {
         let share = self.active_share(n);
         self.constants().smoothness().map(|smoothness| up_by(smoothness * share + self.ridge(), 6.0))
     }
+}
+
+/// The largest value of a smooth function on [0, high]: a grid, then golden section around its best point.
+fn maximum(f: impl Fn(f64) -> f64, high: f64) -> f64 {
+    const CELLS: i32 = 512;
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    let step = high / f64::from(CELLS);
+    let best = (0..=CELLS).map(|k| f64::from(k) * step).fold(0.0, |a, b| if f(b) > f(a) { b } else { a });
+    let (mut low, mut top) = (larger(best - step, 0.0), smaller(best + step, high));
+    for _ in 0..60 {
+        let width = top - low;
+        if f(top - GOLDEN * width) > f(low + GOLDEN * width) {
+            top = low + GOLDEN * width;
+        } else {
+            low = top - GOLDEN * width;
+        }
+    }
+    f(0.5 * (low + top))
 }

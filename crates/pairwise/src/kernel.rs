@@ -11,6 +11,7 @@
 //! | squared | O(n) | class counts and sums (`sums`) |
 //! | q-hinge | O(n log n) | a tree of expansions (`tree`) |
 //!
+//! Pairs of which it is known who failed first are two classes again and again, in O(log n) rounds (`comparable`).
 //! Metrics need all n² distances; `metric` forms them in tiles by matrix products.
 //!
 //! Sums over records add whole numbers (`exact`), so results depend neither on the number of threads nor on how a table is divided
@@ -23,6 +24,7 @@
 pub mod blocks;
 mod boxes;
 mod charges;
+mod comparable;
 mod counts;
 pub(crate) mod exact;
 mod exponential;
@@ -35,7 +37,7 @@ mod single;
 mod sums;
 mod tree;
 
-use crate::{Objective, Problem, Records};
+use crate::{Objective, Problem, RankingForm, Records};
 use pairdp_units::directed::up_by;
 use parts::{Share, Workspace};
 
@@ -57,6 +59,9 @@ pub fn gradient(problem: Problem, records: &Records, parameters: &[f64], par: Pa
         problem.weighs() == records.strata().is_weighed() && (!problem.weighs() || can_weigh(problem)),
         "records of persons for a problem that weighs them"
     );
+    if charges::is_in_time(problem) {
+        return comparable::gradient(problem, records, parameters, par);
+    }
     if let Objective::Ranking { loss, .. } = problem.objective()
         && charges::needs_tree(loss)
     {
@@ -75,6 +80,9 @@ pub fn gradient(problem: Problem, records: &Records, parameters: &[f64], par: Pa
 pub fn risk(problem: Problem, records: &Records, parameters: &[f64], par: Par) -> f64 {
     assert_eq!(parameters.len(), problem.parameters(records.columns()), "one parameter for each coordinate");
     match problem.objective() {
+        Objective::Ranking { form: RankingForm::Comparable, .. } => {
+            comparable::risk(problem, records, parameters, par)
+        }
         Objective::Ranking { .. } => charges::risk(problem, records, parameters, par),
         Objective::Metric { loss } => metric::risk(loss, records, parameters, par),
         Objective::Pointwise { loss } => pointwise::risk(loss, records, parameters, par),
@@ -96,6 +104,7 @@ pub fn keeps_scores(problem: Problem, norm: f64) -> bool {
 /// The names of the kernels, as certificates state them.
 pub fn name(problem: Problem) -> &'static str {
     match (problem.objective(), problem.weighs()) {
+        (Objective::Ranking { form: RankingForm::Comparable, .. }, _) => "comparable/1",
         (Objective::Ranking { .. }, false) => "charges/2",
         (Objective::Ranking { .. }, true) => "charges/3",
         (Objective::Metric { .. }, _) => "tiles/2",
@@ -108,7 +117,7 @@ pub fn name(problem: Problem) -> &'static str {
 /// error that grows with their number, which is secret then.
 pub fn can_weigh(problem: Problem) -> bool {
     match problem.objective() {
-        Objective::Ranking { loss, .. } => !charges::needs_tree(loss),
+        Objective::Ranking { loss, .. } => !charges::needs_tree(loss) && !charges::is_in_time(problem),
         Objective::Metric { .. } => false,
         Objective::Pointwise { .. } => true,
     }

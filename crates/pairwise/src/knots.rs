@@ -15,6 +15,7 @@ use crate::kernel::exact;
 use crate::kernel::parts::Mismatch;
 use crate::strata;
 use pairdp_units::directed::{down_by, larger, up_by};
+use pairdp_units::signed_time;
 use serde::{Deserialize, Serialize};
 
 /// Equal stretches of [−1, 1].
@@ -25,6 +26,10 @@ const HALVINGS: usize = 6;
 pub const KNOTS: usize = EQUAL + 1 + 4 * HALVINGS;
 /// What a category's place weighs, relative to a number's. Shares of categories need not be known as well as quantiles do.
 pub const CATEGORY_WEIGHT: f64 = 0.5;
+/// Equal parts of the time up to the horizon.
+pub const TIME_BINS: usize = 8;
+/// Each of them without an event, then each with one.
+pub const TIME_CELLS: usize = 2 * TIME_BINS;
 /// Shares are whole multiples of 2^−this.
 const SHARE_BITS: i32 = 32;
 
@@ -80,6 +85,9 @@ pub enum Block {
     },
     /// The number within ±1 that is to be predicted, which is not in the row. It comes last.
     Target,
+    /// When a record was last seen and whether with an event, by cells of a public grid, where that is what a ranking is learned
+    /// from. It is not in the row, and comes last.
+    Times,
 }
 
 impl Block {
@@ -89,6 +97,7 @@ impl Block {
             Self::Number { .. } | Self::Target => KNOTS,
             Self::NumberOrMissing { .. } => KNOTS + 1,
             Self::Category { width, .. } => width,
+            Self::Times => TIME_CELLS,
         }
     }
 
@@ -124,12 +133,22 @@ impl Layout {
         self.columns() + 1 + usize::from(counts_records)
     }
 
+    /// Whether it has columns of rows.
+    pub fn maps_rows(&self) -> bool {
+        self.0.iter().any(|block| !matches!(block, Block::Target | Block::Times))
+    }
+
     /// Where the target's knots start among the coordinates, if it has any.
     pub fn target(&self) -> Option<usize> {
         (self.0.last() == Some(&Block::Target)).then(|| self.columns() - KNOTS)
     }
 
-    /// Columns of numbers, a target with knots among them, and of categories.
+    /// Where the cells of times start among the coordinates, if there are any.
+    pub fn times(&self) -> Option<usize> {
+        (self.0.last() == Some(&Block::Times)).then(|| self.columns() - TIME_CELLS)
+    }
+
+    /// Columns of numbers, a target with knots or times among them, and of categories.
     pub fn counts(&self) -> (usize, usize) {
         let categories = self.0.iter().filter(|block| block.is_category()).count();
         (self.0.len() - categories, categories)
@@ -275,8 +294,20 @@ fn add_row(layout: &Layout, knots: &[f64; KNOTS], row: &[f64], target: f64, sums
                     own[which] += WHOLE;
                 }
             }
+            Block::Times => own[time_cell(target)] += WHOLE,
         }
     }
+}
+
+/// The cell of a [signed time](pairdp_units::signed_time).
+pub fn time_cell(target: f64) -> usize {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share between 0 and 1 of a few bins"
+    )]
+    let bin = ((signed_time::share(target) * TIME_BINS as f64) as usize).min(TIME_BINS - 1);
+    if signed_time::is_event(target) { TIME_BINS + bin } else { bin }
 }
 
 /// The knot at or left of a number, and the share of the one right of it.
@@ -374,6 +405,38 @@ mod tests {
             prop_assert!(apart <= sensitivity(2, 1));
             let apart = with.iter().zip(&without).map(|(a, b)| (a - b).abs()).sum::<f64>();
             prop_assert!(apart <= sensitivity_l1(2, 1));
+        }
+    }
+
+    /// A record's time and event count as a column of numbers, whatever the number is that stands for them.
+    #[test]
+    fn a_record_is_in_one_cell_of_time() {
+        let layout = Layout::new(vec![Block::Number { at: 0 }, Block::Times]);
+        assert_eq!((layout.counts(), layout.times()), ((2, 0), Some(KNOTS)));
+        let sums = |row: f64, target: f64| {
+            let sums = KnotSums::new(&layout, &[row], 1, &[target], &Strata::plain(1), Par::Sequential);
+            sums.query(&layout, false).unwrap()
+        };
+        let (a, b) = (sums(-1.0, 1.0), sums(1.0, -2.0));
+        let apart = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+        assert!(apart <= sensitivity(2, 0) && apart > sensitivity(2, 0) * (1.0 - 1e-12), "{apart}");
+        let cells = [
+            (1.0, TIME_BINS),
+            (-1.0, 0),
+            (1.124, TIME_BINS),
+            (1.125, TIME_BINS + 1),
+            (-1.99, TIME_BINS - 1),
+            (2.0, TIME_CELLS - 1),
+            (-2.0, TIME_BINS - 1),
+            (f64::NAN, 0),
+            (9.0, TIME_CELLS - 1),
+        ];
+        for (target, cell) in cells {
+            assert_eq!(time_cell(target), cell, "{target}");
+            let own = sums(0.0, target);
+            assert!(
+                own[KNOTS..KNOTS + TIME_CELLS].iter().enumerate().all(|(k, v)| (*v > 0.5) == (k == cell))
+            );
         }
     }
 

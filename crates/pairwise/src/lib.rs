@@ -11,6 +11,7 @@ mod constants;
 mod domain;
 pub mod kernel;
 pub mod knots;
+mod known_pairs;
 mod loss;
 pub mod measure;
 pub mod moments;

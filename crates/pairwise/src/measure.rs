@@ -1,6 +1,7 @@
 //! How good a ranking or a metric is, exactly.
 
 use crate::kernel::{metric_distances, same_class};
+use crate::known_pairs::KnownPairs;
 
 /// Test rows whose distances to all others are computed together.
 const ROWS_AT_ONCE: usize = 256;
@@ -11,6 +12,13 @@ pub fn auc(scores: &[f64], positive: &[bool]) -> Option<f64> {
     let Concordance { twice_right, positives, negatives } = Concordance::of(scores, positive);
     let pairs = positives as f64 * negatives as f64;
     (pairs > 0.0).then(|| twice_right as f64 / 2.0 / pairs)
+}
+
+/// Harrell's C: the share of pairs of which it is known who failed first, by their [signed times](pairdp_units::signed_time), in which
+/// that record has the higher score, ties counting half. `None` when there is no such pair. O(n log n).
+pub fn concordance_index(scores: &[f64], times: &[f64]) -> Option<f64> {
+    let KnownPairs { balance, pairs } = KnownPairs::of(scores, times, |_| 1);
+    (pairs > 0).then(|| 0.5 + balance as f64 / pairs as f64 / 2.0)
 }
 
 /// How a score orders the pairs of a positive and a negative record, counted in whole numbers.

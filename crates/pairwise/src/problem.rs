@@ -57,6 +57,9 @@ pub enum RankingForm {
     Indicator,
     /// φ((y − y')w·(x − x')), y = ±1: each pair twice, at twice the margin (Kang et al., Xue et al.).
     Symmetric,
+    /// φ(w·(x − x')) for an x that had its event before that of x' could be seen: each pair once, in the order in which it is
+    /// known who failed first. Targets are [signed times](pairdp_units::signed_time).
+    Comparable,
 }
 
 /// The mean of what is minimised.

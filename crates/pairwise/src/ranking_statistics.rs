@@ -1,10 +1,14 @@
-//! Shares of records and pairs from which AUC and accuracy follow, and how far one record, or one person, can move them.
+//! Shares of records and pairs from which AUC, accuracy and Harrell's C follow, and how far one record, or one person, can move them.
 //!
 //! AUC is ½ + K/(p(1 − p)), up to a factor that is public: K is the mean over ordered pairs of a positive and a negative record of
 //! ½, 0 or −½ as their scores are in order, tie or are not, and p the share of positives. Why not the share of pairs in order, from
 //! which it follows as well: a record that changes its class moves K by half as much as one that changes its place, so that
 //! with p scaled to the noise both together move no further than K alone.
+//!
+//! C is ½ + K/M in the same way, with K the mean over unordered pairs of ½, 0 or −½ where it is known who failed first, and M the share
+//! of pairs of which it is.
 
+use crate::known_pairs::KnownPairs;
 use crate::strata::{self, Strata};
 use crate::{ProblemError, Sensitivity};
 use pairdp_units::directed::{down_by, up_by};
@@ -16,6 +20,8 @@ pub enum Shares {
     Ranking,
     /// The same, and the share of records whose score has the sign of their class.
     Classification,
+    /// K of the pairs of which it is known who failed first, and a multiple of their share of all pairs.
+    Survival,
 }
 
 /// The distance that a noise hides.
@@ -30,13 +36,13 @@ pub enum Norm {
 /// How far each computed share can be from the exact one: shares are at most 1, and four roundings make them.
 const ERROR: f64 = 1.0 / (1_u64 << 51) as f64;
 
-/// Scored records: each one's score, whether it is positive, and what it counts.
+/// Scored records: each one's score, its target, and what it counts.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored<'a> {
     /// Of each record.
     pub scores: &'a [f64],
-    /// Whether each is positive.
-    pub positive: &'a [bool],
+    /// Above 0 for a positive record; a [signed time](pairdp_units::signed_time) for survival.
+    pub targets: &'a [f64],
     /// In the same order.
     pub strata: &'a Strata,
 }
@@ -45,13 +51,13 @@ impl Shares {
     /// How many shares.
     pub fn count(self) -> usize {
         match self {
-            Self::Ranking => 2,
+            Self::Ranking | Self::Survival => 2,
             Self::Classification => 3,
         }
     }
 
-    /// What the share of positives is multiplied by: ½, or √3/2.
-    pub fn positives_scale(norm: Norm) -> f64 {
+    /// What the share of positives, or of pairs that are known, is multiplied by: ½, or √3/2.
+    pub fn second_scale(norm: Norm) -> f64 {
         match norm {
             Norm::Sum => 0.5,
             Norm::Euclid => down_by(0.75_f64.sqrt(), 1.0),
@@ -59,10 +65,11 @@ impl Shares {
     }
 
     /// How far replacing one of n records, or persons, can move the computed shares: K and the scaled share of positives together
-    /// by 1/n, and the share of right classes by as much.
+    /// by 1/n, and the share of right classes by as much. Who failed first can turn round for all pairs of a record: 2/n.
     ///
     /// # Guarantee
-    /// Holds for every table and replacement, ties included: `proofs/private_evaluation.md`, for persons `proofs/persons.md`.
+    /// Holds for every table and replacement, ties included: `proofs/private_evaluation.md`, `proofs/comparable_pairs.md`, for persons
+    /// `proofs/persons.md`.
     ///
     /// # Errors
     /// [`ProblemError::TooFewRecords`] below two.
@@ -72,7 +79,7 @@ impl Shares {
         }
         let exact = match (self, norm) {
             (Self::Ranking, _) => 1.0,
-            (Self::Classification, Norm::Sum) => 2.0,
+            (Self::Classification, Norm::Sum) | (Self::Survival, _) => 2.0,
             (Self::Classification, Norm::Euclid) => std::f64::consts::SQRT_2,
         };
         Ok(Sensitivity::new(up_by(exact / n as f64 + 2.0 * self.count() as f64 * ERROR, 4.0)))
@@ -80,7 +87,7 @@ impl Shares {
 
     /// The shares. Total: whatever the scores are, and for one class only.
     pub fn of(self, norm: Norm, scored: Scored<'_>) -> Vec<f64> {
-        let Scored { scores, positive, strata } = scored;
+        let Scored { scores, targets, strata } = scored;
         let whole = strata.weights();
         let weight = |i: usize| whole.get(i).copied().unwrap_or(1);
         let one = if strata.is_weighed() { u128::from(strata::ONE) } else { 1 };
@@ -91,15 +98,22 @@ impl Shares {
             let weights = (0..scores.len()).filter(|i| chosen(*i)).map(|i| u128::from(weight(i)));
             quotient(weights.sum::<u128>() as f64, n * one)
         };
-        let concordance = balance(scores, positive, weight);
-        let positives = total(&|i| positive[i]);
+        if self == Self::Survival {
+            // Unordered pairs are half of all ordered ones; the products of two weights have twice the bits.
+            let KnownPairs { balance, pairs: known } = KnownPairs::of(scores, targets, weight);
+            let share = |sum: i128, times: f64| quotient(times * sum as f64 / one as f64, pairs * one);
+            return vec![share(balance, 1.0), share(known, 2.0) * Self::second_scale(norm)];
+        }
+        let positive = |i: usize| targets[i] > 0.0;
+        let concordance = balance(scores, targets, weight);
+        let positives = total(&positive);
         let mut shares = vec![
             // Twice K in whole numbers; the products of two weights have twice the bits.
             quotient(concordance as f64 / one as f64, 2 * pairs * one),
-            positives * Self::positives_scale(norm),
+            positives * Self::second_scale(norm),
         ];
         if self == Self::Classification {
-            shares.push(total(&|i| (scores[i] > 0.0) == positive[i]));
+            shares.push(total(&|i| (scores[i] > 0.0) == positive(i)));
         }
         shares
     }
@@ -108,12 +122,12 @@ impl Shares {
 /// The weight of all pairs of a positive and a negative record in the right order, less that of pairs in the wrong one. Whether two
 /// records tie, and which comes first otherwise, depends on their two scores alone: −0 is 0, and what is not a number has a
 /// place in the order, too.
-fn balance(scores: &[f64], positive: &[bool], weight: impl Fn(usize) -> u64) -> i128 {
+fn balance(scores: &[f64], targets: &[f64], weight: impl Fn(usize) -> u64) -> i128 {
     let mut order: Vec<(f64, bool, u64)> = scores
         .iter()
-        .zip(positive)
+        .zip(targets)
         .enumerate()
-        .map(|(i, (score, positive))| (score + 0.0, *positive, weight(i)))
+        .map(|(i, (score, target))| (score + 0.0, *target > 0.0, weight(i)))
         .collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let class = |entries: &[(f64, bool, u64)], wanted: bool| -> i128 {
@@ -138,18 +152,18 @@ mod tests {
     use super::*;
 
     /// A record: one of three scores, so that ties are frequent, and a class.
-    fn table(mut code: usize, n: usize) -> (Vec<f64>, Vec<bool>) {
+    fn table(mut code: usize, n: usize) -> (Vec<f64>, Vec<f64>) {
         let mut records = (Vec::new(), Vec::new());
         for _ in 0..n {
             records.0.push((code % 3) as f64 - 1.0);
-            records.1.push((code / 3).is_multiple_of(2));
+            records.1.push(if (code / 3).is_multiple_of(2) { 1.0 } else { -1.0 });
             code /= 6;
         }
         records
     }
 
-    fn shares(shares: Shares, norm: Norm, (scores, positive): &(Vec<f64>, Vec<bool>)) -> Vec<f64> {
-        shares.of(norm, Scored { scores, positive, strata: &Strata::plain(scores.len()) })
+    fn shares(shares: Shares, norm: Norm, (scores, targets): &(Vec<f64>, Vec<f64>)) -> Vec<f64> {
+        shares.of(norm, Scored { scores, targets, strata: &Strata::plain(scores.len()) })
     }
 
     fn apart(norm: Norm, a: &[f64], b: &[f64]) -> f64 {
@@ -193,9 +207,9 @@ mod tests {
     /// Persons of up to two records, all tables of two of them and all replacements of one.
     #[test]
     fn no_person_moves_them_further_than_claimed() {
-        let persons: Vec<(Vec<f64>, Vec<bool>)> =
+        let persons: Vec<(Vec<f64>, Vec<f64>)> =
             (0..6).map(|code| table(code, 1)).chain((0..36).map(|code| table(code, 2))).collect();
-        let joined = |a: &(Vec<f64>, Vec<bool>), b: &(Vec<f64>, Vec<bool>)| {
+        let joined = |a: &(Vec<f64>, Vec<f64>), b: &(Vec<f64>, Vec<f64>)| {
             let (a, b) = if a.0.len() <= b.0.len() { (a, b) } else { (b, a) };
             let counts: Vec<u32> =
                 [a, b].iter().flat_map(|p| vec![u32::try_from(p.0.len()).unwrap(); p.0.len()]).collect();
@@ -209,7 +223,7 @@ mod tests {
                     .iter()
                     .map(|person| {
                         let (scores, positive, strata) = joined(person, other);
-                        let scored = Scored { scores: &scores, positive: &positive, strata: &strata };
+                        let scored = Scored { scores: &scores, targets: &positive, strata: &strata };
                         Shares::Classification.of(norm, scored)
                     })
                     .collect();
@@ -226,10 +240,10 @@ mod tests {
     /// Scores that are no numbers have a place in the order that no third record can change.
     #[test]
     fn odd_scores_are_counted_like_others() {
-        let positive = vec![true, false, true, false];
+        let positive = vec![1.0, -1.0, 1.0, -1.0];
         let of = |scores: [f64; 4]| shares(Shares::Ranking, Norm::Sum, &(scores.to_vec(), positive.clone()));
         assert_eq!(of([f64::NAN, f64::NAN, -0.0, 0.0]), of([9.0, 9.0, 1.0, 1.0]));
-        let one_class = shares(Shares::Classification, Norm::Sum, &(vec![1.0, 2.0], vec![true, true]));
+        let one_class = shares(Shares::Classification, Norm::Sum, &(vec![1.0, 2.0], vec![1.0, 1.0]));
         assert_eq!(one_class, [0.0, 0.5, 1.0]);
     }
 
@@ -238,7 +252,11 @@ mod tests {
     fn auc_follows_from_them() {
         for code in [5, 77, 901, 5000, 7000] {
             let table = table(code, 5);
-            let Some(expected) = crate::measure::auc(&table.0, &table.1) else { continue };
+            let Some(expected) =
+                crate::measure::auc(&table.0, &table.1.iter().map(|t| *t > 0.0).collect::<Vec<_>>())
+            else {
+                continue;
+            };
             let found = shares(Shares::Ranking, Norm::Sum, &table);
             let (k, p) = (found[0], 2.0 * found[1]);
             let auc = 0.5 + k * 4.0 / (5.0 * p * (1.0 - p));

@@ -16,7 +16,7 @@ fn losses() -> impl Iterator<Item = MarginLoss> {
 fn problems(radius: f64, kappa: f64) -> Vec<Problem> {
     let mut objectives = Vec::new();
     for loss in losses() {
-        for form in [RankingForm::Indicator, RankingForm::Symmetric] {
+        for form in [RankingForm::Indicator, RankingForm::Symmetric, RankingForm::Comparable] {
             objectives.push(Objective::Ranking { form, loss });
         }
         objectives.push(Objective::Pointwise { loss: PointLoss::Margin(loss) });
@@ -49,7 +49,18 @@ fn tables(random: &mut Replay, n: usize, d: usize) -> Vec<(&'static str, Vec<f64
     let tiny: Vec<f64> = spread().iter().map(|v| v * 1e-310).collect();
     let constant = vec![0.3; n * d];
     let alternating: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    // Read as signed times by one comparison, and by their sign or size by the others.
+    let mut times = |ties: f64| -> Vec<f64> {
+        (0..n)
+            .map(|_| {
+                let share = (uniform(random).abs() * ties).floor() / ties;
+                (1.0 + share).copysign(uniform(random) - 0.3)
+            })
+            .collect()
+    };
     vec![
+        ("times", ordinary.clone(), times(1e9)),
+        ("times with ties", ordinary.clone(), times(4.0)),
         ("ordinary", ordinary.clone(), random_labels.clone()),
         ("ties", ties, random_labels.clone()),
         ("clusters", clusters, alternating),

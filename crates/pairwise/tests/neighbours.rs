@@ -39,6 +39,7 @@ fn objectives() -> Vec<Objective> {
     for loss in LossKind::all().filter_map(|kind| kind.of_margins(1.1)) {
         all.push(Objective::Ranking { form: RankingForm::Indicator, loss });
         all.push(Objective::Ranking { form: RankingForm::Symmetric, loss });
+        all.push(Objective::Ranking { form: RankingForm::Comparable, loss });
         all.push(Objective::Pointwise { loss: PointLoss::Margin(loss) });
     }
     all.push(Objective::Pointwise { loss: PointLoss::Residual { q: 1.5, target_bound: 1.0 } });
@@ -58,6 +59,8 @@ fn record(random: &mut Replay, labels: Labels) -> (Vec<f64>, f64) {
     let target = match random.next_word() % 8 {
         0 if labels == Labels::Private => 1e9 * uniform(random),
         1 if labels == Labels::Private => f64::NAN,
+        // Signed times.
+        2..=4 => (1.0 + (uniform(random).abs() * 3.0).floor() / 3.0).copysign(uniform(random)),
         _ => uniform(random).signum(),
     };
     (row, target)

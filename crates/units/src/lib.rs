@@ -10,6 +10,7 @@ pub mod directed;
 mod hint;
 mod privacy;
 pub mod shown;
+pub mod signed_time;
 
 pub use adjacency::{Adjacency, Labels, Neighbours, PerPerson, Unit};
 pub use hint::{FrontEnd, Hint};

@@ -18,6 +18,12 @@ pub(crate) fn needs_pairs(algorithm: Algorithm) -> bool {
     )
 }
 
+/// Whether it may learn who fails first.
+pub(crate) fn learns_from_times(algorithm: Algorithm) -> bool {
+    is_full_batch(algorithm)
+        || matches!(algorithm, Algorithm::Moments | Algorithm::NoisyGd | Algorithm::NoisySgd)
+}
+
 /// Whether steps of a descent without noise go over the whole table.
 pub(crate) fn is_full_batch(algorithm: Algorithm) -> bool {
     matches!(algorithm, Algorithm::OutputGd | Algorithm::PhasedGd)

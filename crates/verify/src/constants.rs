@@ -4,10 +4,10 @@
 //! the slope of a scalar loss at a margin that parameters of norm r cannot push beyond ℓr. Losses are convex, so slopes are largest
 //! and smallest at the two ends of the margins.
 //!
-//! Proofs: `proofs/ranking_sensitivity.md`, `proofs/metric_constants.md`, `proofs/pointwise_constants.md`, `proofs/add_remove.md`;
+//! Proofs: `proofs/ranking_sensitivity.md`, `proofs/comparable_pairs.md`, `proofs/metric_constants.md`, `proofs/pointwise_constants.md`, `proofs/add_remove.md`;
 //! of computed sums `proofs/kernels.md`.
 
-use crate::losses::{fall, mirrored, needs_tree, replaced, sigmoid, slope_of_margin, variation};
+use crate::losses::{fall, mirrored, needs_tree, replaced, sigmoid, slope_of_margin, turned, variation};
 use crate::relations::{UNIT, larger};
 use pairdp_certificate::{
     Domain, Labels, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
@@ -79,11 +79,14 @@ pub fn constants(problem: &Problem, norm: f64) -> Constants {
             let orders = orders(problem);
             let length = 2.0 * kappa * if form == RankingForm::Symmetric { 2.0 } else { 1.0 };
             let gradient = length * fall(loss, -length * norm);
+            // Who failed first may turn round, for all pairs of a record: the old pull and the new one add up.
+            let pair =
+                if form == RankingForm::Comparable { turned(loss, kappa, kappa * norm) } else { gradient };
             Constants {
                 gradient,
                 same_term: length * variation(loss, length * norm),
-                pair: gradient,
-                both_orders: orders * gradient,
+                pair,
+                both_orders: orders * pair,
                 slope: slope_of_margin(loss, length),
             }
         }
@@ -119,8 +122,8 @@ pub fn constants(problem: &Problem, norm: f64) -> Constants {
 /// In how many of its two orders a pair counts.
 fn orders(problem: &Problem) -> f64 {
     match problem.objective {
-        Objective::Ranking { form: RankingForm::Indicator, .. } | Objective::Pointwise { .. } => 1.0,
         Objective::Ranking { form: RankingForm::Symmetric, .. } | Objective::Metric { .. } => 2.0,
+        Objective::Ranking { .. } | Objective::Pointwise { .. } => 1.0,
     }
 }
 
@@ -171,6 +174,8 @@ pub fn moved(problem: &Problem, norm: f64) -> f64 {
 /// are paired with themselves, too: of N² pairs.
 pub fn active_share(problem: &Problem, n: f64) -> f64 {
     match problem.objective {
+        // Of the two orders of a pair at most one is known.
+        Objective::Ranking { form: RankingForm::Comparable, .. } => 0.5,
         Objective::Ranking { .. } if problem.weighs() => orders(problem) / 4.0,
         Objective::Ranking { .. } => orders(problem) * n / (4.0 * (n - 1.0)),
         Objective::Metric { .. } | Objective::Pointwise { .. } => 1.0,
@@ -192,9 +197,12 @@ pub fn risk_smoothness(problem: &Problem, n: f64) -> Option<f64> {
 pub fn sum_error(problem: &Problem, norm: f64, n: f64, features: f64) -> f64 {
     let root = features.sqrt();
     let roundings = match problem.objective {
-        Objective::Ranking { loss, .. } => {
+        Objective::Ranking { form, loss } => {
+            // A record is on a side of at most 2⌈log₂ n⌉ + 2 cuts of time.
+            let cuts =
+                if form == RankingForm::Comparable { 4.0 * (n.log2().floor() + 1.0) + 4.0 } else { 0.0 };
             let tree = if needs_tree(loss) { 512.0 + (n / 512.0).ceil() + (n / 32.0).ceil() } else { 0.0 };
-            2.0 * (8192.0 + tree) + 16.0 + 16.0 * root
+            2.0 * (8192.0 + tree) + 16.0 + 16.0 * root + cuts
         }
         Objective::Metric { .. } => 2.0 * n + 4.0 * features + 64.0,
         Objective::Pointwise { .. } => 16.0 + 8.0 * root,
@@ -234,6 +242,7 @@ pub fn packing_error(problem: &Problem, norm: f64) -> f64 {
 /// The kernel that computes gradients over all pairs, whose roundings [`sum_error`] counts.
 pub fn kernel(problem: &Problem) -> &'static str {
     match (problem.objective, problem.weighs()) {
+        (Objective::Ranking { form: RankingForm::Comparable, .. }, _) => "comparable/1",
         (Objective::Ranking { .. }, false) => "charges/2",
         (Objective::Ranking { .. }, true) => "charges/3",
         (Objective::Metric { .. }, _) => "tiles/2",
@@ -251,6 +260,9 @@ pub(crate) fn relation(problem: &Problem) -> &'static str {
         Objective::Ranking { form: RankingForm::Symmetric, .. } => {
             "Δ_t = 8κ·sup|φ'|/n over margins within ±4κ‖w_t‖"
         }
+        Objective::Ranking { form: RankingForm::Comparable, .. } => {
+            "Δ_t = 2κ·(the steepest before and after a pair is turned round)/n; logistic: 2κ·max_θ σ(κ‖w_t‖sinθ)(1 + cosθ)/n"
+        }
         Objective::Metric { .. } => {
             "Δ_t = 8κ²·(steepest pull + steepest push, or the larger if labels are public)/n"
         }
@@ -263,6 +275,9 @@ pub(crate) fn pair_relation(problem: &Problem) -> &'static str {
     match problem.objective {
         Objective::Ranking { form: RankingForm::Indicator, .. } => "D = 2κ·sup|φ'| over margins within ±2κB",
         Objective::Ranking { form: RankingForm::Symmetric, .. } => "D = 4κ·sup|φ'| over margins within ±4κB",
+        Objective::Ranking { form: RankingForm::Comparable, .. } => {
+            "D = 2κ·(the steepest before and after a pair is turned round); logistic: 2κ·max_θ σ(κB·sinθ)(1 + cosθ)"
+        }
         Objective::Metric { .. } => {
             "D = 4κ²·(steepest pull + steepest push, or the larger if labels are public and samples are not secret)"
         }

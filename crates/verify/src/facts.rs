@@ -1,6 +1,6 @@
 //! The public facts of a model file, and the relations that every kind of release has.
 
-use crate::algorithms::{has_phases, needs_pairs, perturbs_output};
+use crate::algorithms::{has_phases, learns_from_times, needs_pairs, perturbs_output};
 use crate::constants::{self, Constants, constants, is_semidefinite, radius};
 use crate::losses::{is_lipschitz, needs_tree};
 use crate::relations::{Relation, TOLERANCE, close, covers, require};
@@ -8,7 +8,7 @@ use crate::{former, moments, paths, ranges, samples, stages};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{
     Algorithm, Certificate, Domain, FORMAT, FORMER, Labels, MetricLoss, ModelDocument, Neighbours, Noise,
-    Objective, PerPerson, PointLoss, Problem, Released, Stage, Task,
+    Objective, PerPerson, PointLoss, Problem, RankingForm, Released, Stage, Task,
 };
 use pairdp_units::{Adjacency, Budget};
 
@@ -166,6 +166,11 @@ impl<'a> Facts<'a> {
             format!("`{algorithm}` learns from pairs")
         })?;
         require(!(algorithm == Algorithm::Moments && metric), || "moments are not of pairs".into())?;
+        if let Objective::Ranking { form: RankingForm::Comparable, .. } = problem.objective {
+            require(learns_from_times(algorithm) && problem.labels == Labels::Private, || {
+                format!("no proof for {algorithm} over times")
+            })?;
+        }
         self.persons()?;
         let most = match problem.neighbours {
             Neighbours::ReplaceOne => return Ok(()),
@@ -189,6 +194,8 @@ impl<'a> Facts<'a> {
         require(!promised, || "no proof for a promised number of persons".into())?;
         let whole_table = matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments | Algorithm::OutputGd);
         let exact_sums = match problem.objective {
+            // Pairs in the order of time are summed in floating point; moments need none.
+            Objective::Ranking { form: RankingForm::Comparable, .. } => algorithm == Algorithm::Moments,
             Objective::Ranking { loss, .. } => !needs_tree(loss),
             Objective::Pointwise { .. } => true,
             Objective::Metric { .. } => false,
@@ -228,6 +235,7 @@ impl<'a> Facts<'a> {
         let expected = shape.saturating_add(if beside { constant } else { 0 });
         let agree = columns == d && weights == expected && certificate.parameters == released;
         let task = match self.problem.objective {
+            Objective::Ranking { form: RankingForm::Comparable, .. } => Task::Survival,
             Objective::Ranking { .. } => Task::Ranking,
             Objective::Metric { .. } => Task::Metric,
             Objective::Pointwise { loss: PointLoss::Margin(_) } => Task::Classification,
@@ -244,9 +252,9 @@ impl<'a> Facts<'a> {
     /// Length of the vector that a row becomes, without a constant.
     fn row_length(&self) -> usize {
         let predictor = &self.document.predictor;
-        match predictor.representation {
-            Some(_) => stages::mapped(&predictor.encoding),
-            None => predictor.encoding.dimension(),
+        match &predictor.representation {
+            Some(released) if stages::maps_rows(released) => stages::mapped(&predictor.encoding),
+            _ => predictor.encoding.dimension(),
         }
     }
 

@@ -50,6 +50,42 @@ pub(crate) fn replaced(loss: MarginLoss, kappa: f64, reach: f64) -> f64 {
     }
 }
 
+/// How far the gradient of a pair can move if it may be turned round, for scores within ±reach: ‖ax + bx′ − (a + b)y‖, where a and b
+/// are how steeply the loss falls before and after. `proofs/comparable_pairs.md`.
+pub(crate) fn turned(loss: MarginLoss, kappa: f64, reach: f64) -> f64 {
+    let both = |most: f64| 4.0 * kappa * most;
+    match loss {
+        MarginLoss::Hinge => both(1.0),
+        MarginLoss::CappedLogistic => both(0.5),
+        // The two margins add up to no less than −2·reach, and the slope is concave, or a straight line.
+        MarginLoss::Squared | MarginLoss::QHinge { .. } => both(fall(loss, -reach)),
+        MarginLoss::Logistic => turned_logistic(kappa, reach),
+    }
+}
+
+/// 2κ·max of σ(R·sinθ)(1 + cosθ). Its logarithmic derivative has the sign of R·cosθ(1 + cosθ)(1 − σ(R·sinθ)) − sinθ, which falls: its zero
+/// is found by halving.
+fn turned_logistic(kappa: f64, reach: f64) -> f64 {
+    if reach.is_infinite() {
+        return 4.0 * kappa;
+    }
+    let (mut low, mut high) = (0.0, std::f64::consts::FRAC_PI_2);
+    loop {
+        let angle: f64 = 0.5 * (low + high);
+        if !(low < angle && angle < high) {
+            break;
+        }
+        let (sine, cosine) = angle.sin_cos();
+        if reach * cosine * (1.0 + cosine) * sigmoid(-reach * sine) > sine {
+            low = angle;
+        } else {
+            high = angle;
+        }
+    }
+    let value = 2.0 * kappa * sigmoid(reach * low.sin()) * (1.0 + low.cos());
+    if RAISED * value < 4.0 * kappa { RAISED * value } else { 4.0 * kappa }
+}
+
 /// Whether its slope is bounded over all margins.
 pub(crate) fn is_lipschitz(loss: MarginLoss) -> bool {
     match loss {

@@ -5,24 +5,35 @@
 
 use crate::facts::Facts;
 use crate::relations::{TOLERANCE, UNIT, close, covers, larger, require};
-use pairdp_certificate::{Encoding, Noise, Objective, PointLoss, Released, Representation, Stage};
+use pairdp_certificate::{
+    Encoding, Noise, Objective, PointLoss, RankingForm, Released, Representation, Stage,
+};
 
 /// Knots of a column of numbers: 33 equally far apart, and six halvings towards −1, from both sides towards 0, and towards 1.
 const KNOTS: usize = 33 + 4 * 6;
 /// How weights are read.
 const READING: &str = "ranks/2";
+/// The same where they are of times alone.
+const READING_TIMES: &str = "times/1";
+/// Eight parts of the time up to the horizon, each with and without an event.
+const TIME_CELLS: usize = 2 * 8;
 /// Of a category's place.
 const CATEGORY_WEIGHT: f64 = 0.5;
 /// A number becomes its rank, or where that gives no more columns than these, five functions of it.
 const MOST_COLUMNS: usize = 600;
 const FUNCTIONS: usize = 5;
 
-pub(crate) const RELATION: &str = "weights of knots, if there are any: of every column, Δ = √(2·numbers + ½·categories + 1) (ℓ1 for Laplace noise; the target of a regression is a column of numbers too), σ = (Δ + 2τ)/(m − rounding)";
+pub(crate) const RELATION: &str = "weights of knots, if there are any: of every column, Δ = √(2·numbers + ½·categories + 1) (ℓ1 for Laplace noise; the target of a regression, or the times of survival, are a column of numbers too), σ = (Δ + 2τ)/(m − rounding)";
 
 /// Columns of numbers, columns of categories, and places that are no knots: of categories, and of empty cells behind numbers.
 fn columns(encoding: &Encoding) -> (usize, usize, usize) {
     let numbers = encoding.columns.iter().filter(|column| column.categories.is_none()).count();
     (numbers, encoding.columns.len() - numbers, encoding.dimension() - numbers)
+}
+
+/// Whether rows are mapped by what was released.
+pub(crate) fn maps_rows(released: &Representation) -> bool {
+    released.reading != READING_TIMES
 }
 
 /// Columns of the rows that a map makes.
@@ -35,6 +46,13 @@ pub(crate) fn mapped(encoding: &Encoding) -> usize {
 pub(crate) fn check(facts: &Facts) -> Result<(), String> {
     let predictor = &facts.document.predictor;
     let planned = facts.document.training.representation;
+    let moments = matches!(facts.certificate.released, Released::Moments { .. });
+    // What stands for a time in moments follows from a released histogram, and from nothing else.
+    let times = moments
+        && matches!(facts.problem.objective, Objective::Ranking { form: RankingForm::Comparable, .. });
+    require(!times || !facts.certificate.stages.is_empty(), || {
+        "moments of times without a histogram".into()
+    })?;
     let (stage, released) = match (facts.certificate.stages.as_slice(), &predictor.representation) {
         ([], None) => {
             return require(planned.is_none(), || "the plan has a stage that was not certified".into());
@@ -43,15 +61,22 @@ pub(crate) fn check(facts: &Facts) -> Result<(), String> {
         _ => return Err("a stage and what it released come together".into()),
     };
     let Stage::Knots { numbers, categories, coordinates, counts_records, noise } = *stage;
-    let (own_numbers, own_categories, entries) = columns(&predictor.encoding);
+    let (own_numbers, own_categories, entries) =
+        if maps_rows(released) { columns(&predictor.encoding) } else { (0, 0, 0) };
+    require(maps_rows(released) || times, || "weights of nothing".into())?;
     // A target whose place an intercept can say has knots as a column of numbers has.
     let target = matches!(facts.problem.objective, Objective::Pointwise { loss: PointLoss::Residual { .. } })
-        && matches!(facts.certificate.released, Released::Moments { .. })
+        && moments
         && predictor.constant != 0.0;
-    let own_numbers = own_numbers + usize::from(target);
+    let with_knots = own_numbers + usize::from(target);
+    // A record's time and event are in one cell of a grid, which moves as a column of numbers does.
+    let own_numbers = with_knots + usize::from(times);
     let secret = facts.certificate.is_secret_size();
-    let expected =
-        own_numbers.saturating_mul(KNOTS).saturating_add(entries).saturating_add(1 + usize::from(secret));
+    let cells = if times { TIME_CELLS } else { 0 };
+    let expected = with_knots
+        .saturating_mul(KNOTS)
+        .saturating_add(entries)
+        .saturating_add(cells + 1 + usize::from(secret));
     let agree = (numbers, categories, coordinates) == (own_numbers, own_categories, expected)
         && counts_records == secret
         && planned.is_some_and(|plan| {
@@ -89,7 +114,8 @@ fn reading(facts: &Facts, released: &Representation, sigma: f64, coordinates: us
     let whole =
         released.weights.len() == coordinates && released.weights.iter().all(|weight| weight.is_finite());
     require(whole, || format!("{} weights of {coordinates}", released.weights.len()))?;
-    require(released.reading == READING, || format!("`{}` is not `{READING}`", released.reading))?;
+    let known = [READING, READING_TIMES].contains(&released.reading.as_str());
+    require(known, || format!("`{}` is not `{READING}`", released.reading))?;
     let deviation = sigma * if facts.noise == Noise::Laplace { 2.0_f64.sqrt() } else { 1.0 };
     close("the noise of weights", released.noise, deviation, TOLERANCE)?;
     let possible = if facts.certificate.is_secret_size() {

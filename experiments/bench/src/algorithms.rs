@@ -143,6 +143,7 @@ fn cell(
         Task::Classification => "accuracy",
         Task::Metric => "3-nn accuracy",
         Task::Regression => "r2",
+        Task::Survival => "c",
     };
     let ceiling = if task == Task::Metric { mean(&untrained).0 } else { mean(&ceilings).0 };
     for ((algorithm, settings, pure), found) in contenders.iter().zip(&found) {

@@ -16,6 +16,7 @@ mod report;
 mod representation;
 mod scaling;
 mod splits;
+mod survival;
 mod utility;
 
 use report::Report;

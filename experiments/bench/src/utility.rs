@@ -46,6 +46,9 @@ fn measure(report: &mut Report) -> Result<()> {
     let epsilons = Report::option("--epsilons").unwrap_or("0.5,1,2".into());
     let epsilons =
         epsilons.split(',').map(str::parse).collect::<Result<Vec<f64>, _>>().context("--epsilons")?;
+    if only.as_deref() == Some("survival") {
+        return crate::survival::measure(report, &folder, &epsilons);
+    }
     let chosen = Report::option("--ranges");
     let regimes = match &chosen {
         Some(name) => vec![Regime::named(name).context("--ranges tight, documented or loose")?],

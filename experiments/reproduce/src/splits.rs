@@ -38,7 +38,7 @@ pub fn identity(d: usize) -> Vec<f64> {
     (0..d * d).map(|i| f64::from(u8::from(i % (d + 1) == 0))).collect()
 }
 
-/// AUC, accuracy, 3-NN accuracy or R², by the task.
+/// AUC, accuracy, 3-NN accuracy, R² or Harrell's C, by the task.
 ///
 /// # Errors
 /// For a split with one class.
@@ -65,6 +65,9 @@ pub fn quality(predictor: &Predictor, train: &Table, test: &Table) -> Result<f64
                 &identity(d),
                 3,
             ))
+        }
+        Task::Survival => {
+            measure::concordance_index(&scores(), &test.targets).context("a split without a comparable pair")
         }
         Task::Regression => {
             let average = test.targets.iter().sum::<f64>() / test.rows as f64;

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 pub(crate) struct Tuning {
     /// What to learn
     #[arg(long, value_name = "TASK", default_value = "ranking",
-        value_parser = named::<Task>(["ranking", "metric", "classification", "regression"]))]
+        value_parser = named::<Task>(["ranking", "metric", "classification", "regression", "survival"]))]
     pub(crate) task: Task,
     /// How: noise in gradients (noisy-*, online-pair), on results, or on moments; auto chooses from n, the number of
     /// features and the budget
@@ -58,7 +58,7 @@ pub(crate) struct Tuning {
     /// (noisy-gd and moments) [default: ranks with --algorithm auto, but for metrics; otherwise ranges]
     #[arg(long, value_name = "HOW", value_parser = named::<RepresentationKind>(["ranges", "ranks"]))]
     pub(crate) representation: Option<RepresentationKind>,
-    /// The share of the budget for where columns lie [default: 0.3]
+    /// The share of the budget for where columns lie, and for when each was last seen [default: 0.3; 0.1 for times alone]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) representation_share: Option<f64>,
     /// The number of records is secret, and at most this: the guarantee is for adding or removing a record instead of

@@ -162,29 +162,31 @@ impl Released {
 
     /// For the ledger.
     fn outcome(&self) -> Outcome {
-        let Measured { auc, accuracy, positives } = self.measured;
-        let estimate = |[value, low, high]: [&'static str; 3], of: Estimate| {
-            [(value, of.value), (low, of.low), (high, of.high)]
+        let estimate = |(name, of): (&str, Option<Estimate>)| {
+            of.map(|of| {
+                let numbers = [("", of.value), ("-low", of.low), ("-high", of.high)];
+                numbers.map(|(end, number)| (format!("{name}{end}"), number))
+            })
         };
-        let accuracy = accuracy.map(|accuracy| estimate(ACCURACY, accuracy));
         let public = [
             (self.unit.many(), self.size as f64),
             (EPSILON, self.budget.epsilon.get()),
             (DELTA, self.budget.delta.get()),
             (NOISE_SCALE, self.noise_scale),
         ];
-        let released = estimate(AUC, auc).into_iter().chain(estimate(POSITIVES, positives));
-        Outcome::numbers(released.chain(accuracy.into_iter().flatten()).chain(public))
+        let released = self.measured.named().into_iter().filter_map(estimate).flatten();
+        Outcome::numbers(released.chain(public.map(|(name, number)| (name.to_owned(), number))))
     }
 
     /// From the ledger.
     fn from_numbers(numbers: &BTreeMap<String, f64>) -> Option<Self> {
         let number = |name: &str| numbers.get(name).copied();
-        let estimate = |[value, low, high]: [&str; 3]| {
-            Some(Estimate { value: number(value)?, low: number(low)?, high: number(high)? })
+        let estimate = |name: &str| {
+            let of = |end: &str| number(&format!("{name}{end}"));
+            Some(Estimate { value: of("")?, low: of("-low")?, high: of("-high")? })
         };
-        let measured =
-            Measured { auc: estimate(AUC)?, accuracy: estimate(ACCURACY), positives: estimate(POSITIVES)? };
+        let measured = Measured::from_named(estimate);
+        measured.auc.or(measured.concordance)?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of records")]
         let count = |unit: Unit| number(unit.many()).map(|size| (unit, size as usize));
         let (unit, size) = count(Unit::Record).or_else(|| count(Unit::Person))?;
@@ -194,9 +196,6 @@ impl Released {
 }
 
 /// Names of numbers in a ledger.
-const AUC: [&str; 3] = ["auc", "auc-low", "auc-high"];
-const ACCURACY: [&str; 3] = ["accuracy", "accuracy-low", "accuracy-high"];
-const POSITIVES: [&str; 3] = ["positives", "positives-low", "positives-high"];
 const EPSILON: &str = "epsilon";
 const DELTA: &str = "delta";
 const NOISE_SCALE: &str = "noise-scale";
@@ -217,18 +216,21 @@ pub(crate) fn print_again(
 }
 
 fn noisy_text(measured: &Measured, (size, unit): (usize, Unit), budget: Budget, run: Option<&str>) -> String {
-    let line = |name: &str, Estimate { value, low, high }: Estimate| {
-        format!("{name:<10} {value:.4}   between {low:.4} and {high:.4}\n")
+    let line = |(name, estimate): (&str, Option<Estimate>)| {
+        let name = match name {
+            "auc" => "AUC",
+            "concordance" => "C",
+            name => name,
+        };
+        estimate.map(|Estimate { value, low, high }| {
+            format!("{name:<10} {value:.4}   between {low:.4} and {high:.4}\n")
+        })
     };
-    let mut text = line("AUC", measured.auc);
+    let mut text: String = measured.named().into_iter().filter_map(line).collect();
     let whom = match unit {
         Unit::Record => "private records",
         Unit::Person => "private persons, each with the mean of all records,",
     };
-    if let Some(accuracy) = measured.accuracy {
-        text += &line("accuracy", accuracy);
-    }
-    text += &line("positives", measured.positives);
     let _ = write!(
         text,
         "on {size} {whom} with noise for {budget}\neach interval holds the table's own value 95 times in 100",
@@ -248,6 +250,7 @@ pub(crate) fn measured(predictor: &Predictor, table: &Table, data: &Path) -> Res
         }
         Task::Classification => classification(predictor, table, data)?,
         Task::Regression => regression(predictor, table),
+        Task::Survival => survival(predictor, table, data)?,
         Task::Metric => metric(predictor, table),
     })
 }
@@ -269,6 +272,18 @@ fn auc(predictor: &Predictor, table: &Table, data: &Path) -> Result<f64, Failure
             "evaluate on a larger table",
         )
     })
+}
+
+fn survival(predictor: &Predictor, table: &Table, data: &Path) -> Result<Exact, Failure> {
+    let concordance =
+        measure::concordance_index(&predictor.scores(table), &table.targets).ok_or_else(|| {
+            Failure::refused(
+                format!("{}: of no two records is it known who failed first", data.display()),
+                "evaluate on a larger table",
+            )
+        })?;
+    let text = format!("C {concordance:.4} (chance 0.5)");
+    Ok(Exact { text, object: json!({ "concordance": concordance }) })
 }
 
 /// Errors in units of half the label's public range.

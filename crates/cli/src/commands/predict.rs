@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
                 Task::Ranking => "scores, higher means more likely positive",
                 Task::Classification => "scores and classes",
                 Task::Regression => "predictions",
+                Task::Survival => "scores, higher means an earlier event",
                 Task::Metric => "rows mapped to where Euclidean distance is the metric's",
             };
             let message = format!("wrote {} ({} {what})", path.display(), table.rows);

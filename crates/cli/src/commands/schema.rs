@@ -48,7 +48,7 @@ fn check(arguments: &SchemaCheck, printer: &Printer) -> Result<ExitCode, Failure
     let listed = schema.columns().iter().map(|column| column.name.as_str());
     let known: HashSet<&str> = listed
         .chain(schema.ignored().iter().map(String::as_str))
-        .chain([schema.label().column.as_str()])
+        .chain(schema.label().columns())
         .chain(schema.person().map(|person| person.column.as_str()))
         .collect();
     let unlisted: Vec<&String> = header.iter().filter(|name| !known.contains(name.as_str())).collect();
@@ -104,6 +104,10 @@ fn label(label: &Label) -> String {
         LabelKind::OneAgainstOthers { positive } => format!("the label: `{positive}` ranks above all else"),
         LabelKind::Classes(classes) => format!("the label: one of {} classes", classes.len()),
         LabelKind::Range([low, high]) => format!("the label: a number, {low} to {high} mapped to −1 to 1"),
+        LabelKind::Times(times) => format!(
+            "the label: when each was last seen, up to {}; `{}` says whether its event was seen then (`{}`) or not (`{}`)",
+            times.horizon, times.event, times.occurred, times.censored
+        ),
     }
 }
 

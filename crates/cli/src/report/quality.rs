@@ -33,13 +33,14 @@ impl Quality {
                 roc(predictor, table, measured.object["auc"].as_f64().unwrap_or(f64::NAN))
             }
             Task::Regression => cloud(predictor, table),
-            Task::Metric => String::new(),
+            Task::Metric | Task::Survival => String::new(),
         };
         let number = |name: &str| measured.object[name].as_f64().unwrap_or(f64::NAN);
         let headline = match predictor.task {
             Task::Ranking => format!("AUC {:.3}", number("auc")),
             Task::Classification => format!("accuracy {:.3}", number("accuracy")),
             Task::Regression => format!("error {:.3}", number("rmse")),
+            Task::Survival => format!("C {:.3}", number("concordance")),
             Task::Metric => format!("accuracy {:.3}", number("neighbour_accuracy")),
         };
         Ok(Self { headline, text, figure })

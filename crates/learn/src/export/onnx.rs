@@ -31,11 +31,8 @@ impl Predictor {
     pub fn to_onnx(&self) -> Vec<u8> {
         let mut graph = Graph::default();
         let (vector, places) = encode(&mut graph, self.encoding.columns());
-        let (vector, places) = match &self.representation {
-            Some(released) => {
-                let map = Map::new(&representation::layout(&self.encoding), released);
-                ranks(&mut graph, &map, self.feature_bound, &vector, &places)
-            }
+        let (vector, places) = match representation::map(&self.encoding, self.representation.as_ref()) {
+            Some(map) => ranks(&mut graph, &map, self.feature_bound, &vector, &places),
             None => (vector, places),
         };
         let row = clip(&mut graph, &vector, places.len(), self.feature_bound);

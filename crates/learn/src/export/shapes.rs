@@ -3,7 +3,7 @@
 //! Scores are sums over columns, but for rows that are scaled down to their bound, whose parts all shrink alike. So a model can
 //! be read: a curve for each column of numbers, a bar for each category. All of it follows from the model file.
 
-use crate::representation::{self, Map};
+use crate::representation;
 use crate::spec::kept;
 use crate::{Predictor, PrivateModel, Released, Task};
 use pairdp_data::{Kind, LabelKind, Missing};
@@ -77,8 +77,7 @@ impl Predictor {
         if self.task == Task::Metric {
             return None;
         }
-        let layout = representation::layout(&self.encoding);
-        let map = self.representation.as_ref().map(|released| Map::new(&layout, released));
+        let map = representation::map(&self.encoding, self.representation.as_ref());
         let unit = match (self.task, self.label.as_ref().map(|label| &label.kind)) {
             (Task::Regression, Some(LabelKind::Range([low, high]))) => (high - low) / 2.0,
             _ => 1.0,

@@ -5,7 +5,7 @@ use super::weighing::{Census, Weighing};
 use super::{CHANGED, Content, Description, PhaseRows, Reply, Request, Run, Seen, UNREADABLE, read, written};
 use crate::LearnError;
 use crate::PublicIndices as _;
-use crate::representation::{self, Map};
+use crate::representation;
 use pairdp_data::{DataError, LabelUse, Table};
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Share, Workspace};
@@ -166,8 +166,9 @@ impl Held {
                     if !representation::fits(&released, &description.encoding) {
                         return Err(LearnError::Engine(UNREADABLE.into()));
                     }
-                    let columns = representation::layout(&description.encoding);
-                    Map::new(&columns, &released).apply_to(&mut table, layout.feature_bound);
+                    if let Some(map) = representation::map(&description.encoding, Some(&released)) {
+                        map.apply_to(&mut table, layout.feature_bound);
+                    }
                 }
                 if let Some(targets) = targets {
                     targets.apply(&mut table.targets);

@@ -5,6 +5,7 @@ use crate::PublicIndices as _;
 use crate::{Algorithm, Order, Plan};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Constants, Objective, Problem, RankingForm, Records};
+use pairdp_units::signed_time;
 
 /// A descent over a table, or over a part of it.
 pub(crate) enum Walk {
@@ -95,8 +96,8 @@ pub fn phase_result(problem: Problem, plan: Plan, phase: &Phase, part: &Records,
 }
 
 /// The gradient of a pair, in the order that counts: the indicator form has a loss for a positive before a negative record
-/// only, so taking both orders together doubles the signal and leaves D_sym = D_pair. Other losses have the same gradient in
-/// both orders.
+/// only, and times for the order in which it is known who failed first, so taking both orders together doubles the signal and
+/// leaves D_sym = D_pair. Other losses have the same gradient in both orders.
 #[inline]
 pub(crate) fn pair_term(
     problem: Problem,
@@ -106,8 +107,15 @@ pub(crate) fn pair_term(
     w: &[f64],
     out: &mut [f64],
 ) {
-    let indicator = matches!(problem.objective(), Objective::Ranking { form: RankingForm::Indicator, .. });
-    let pair = if indicator && records.targets()[i] < 0.0 { (j, i) } else { (i, j) };
+    let targets = records.targets();
+    let turned = match problem.objective() {
+        Objective::Ranking { form: RankingForm::Indicator, .. } => targets[i] < 0.0,
+        Objective::Ranking { form: RankingForm::Comparable, .. } => {
+            signed_time::is_before(targets[j], targets[i])
+        }
+        _ => false,
+    };
+    let pair = if turned { (j, i) } else { (i, j) };
     kernel::pair_gradient(problem, constants, records, pair, w, out);
 }
 

@@ -28,7 +28,7 @@ fn columns(layout: &Layout, functions: usize) -> usize {
         Block::Number { .. } => functions,
         Block::NumberOrMissing { .. } => functions + 1,
         Block::Category { width, .. } => *width,
-        Block::Target => 0,
+        Block::Target | Block::Times => 0,
     };
     layout.blocks().iter().map(width).sum()
 }
@@ -78,7 +78,7 @@ impl Map {
         let absent = |own: &[f64]| own.get(KNOTS).map(|weight| share(*weight, 1.0));
         let present = |own: &[f64]| larger(n * (1.0 - absent(own).unwrap_or(0.0)), 1.0);
         // Targets are read apart: a row's map does not depend on whether they have knots.
-        let is_number = |block: &Block| !block.is_category() && *block != Block::Target;
+        let is_number = |block: &Block| matches!(block, Block::Number { .. } | Block::NumberOrMissing { .. });
         let of_numbers = layout.blocks().iter().zip(&weights).filter(|(block, _)| is_number(block));
         let of_numbers: Vec<(&[f64], f64)> = of_numbers.map(|(_, own)| (*own, present(own))).collect();
         let width = functions(layout);
@@ -103,7 +103,7 @@ impl Map {
                     energy += shares.iter().copied().map(of_share).sum::<f64>();
                     columns.push(Column::Category { at, shares });
                 }
-                Block::Target => {}
+                Block::Target | Block::Times => {}
             }
         }
         // If nothing seems to vary, rows are as long as they are.

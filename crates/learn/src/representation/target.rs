@@ -6,6 +6,7 @@
 use super::Representation;
 use super::reading::read;
 use super::shapes::{GRID, grid};
+use super::times::TimeScores;
 use pairdp_pairwise::knots::{KNOTS, Layout};
 use pairdp_units::directed::{larger, smaller};
 use serde::{Deserialize, Serialize};
@@ -18,15 +19,47 @@ const BEYOND: f64 = 1.4;
 const NARROWEST: f64 = 1.0 / 128.0;
 
 /// A public map of single targets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum TargetMap {
+    /// Numbers, by where they lie.
+    Numbers(Stretch),
+    /// Times, by whom a record comes before.
+    Times(TimeScores),
+}
+
+/// Where nearly all targets lie.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct TargetMap {
+pub(crate) struct Stretch {
     middle: f64,
     half: f64,
 }
 
 impl TargetMap {
-    /// The map that follows from what was released, if the target has knots in such a layout.
+    /// The map that follows from what was released, if targets are mapped in such a layout.
     pub(crate) fn new(layout: &Layout, released: &Representation) -> Option<Self> {
+        let numbers = Stretch::new(layout, released).map(Self::Numbers);
+        numbers.or_else(|| TimeScores::new(layout, released).map(Self::Times))
+    }
+
+    /// Targets as they are learned from, within ±1.
+    pub(crate) fn apply(&self, targets: &mut [f64]) {
+        match self {
+            Self::Numbers(stretch) => stretch.apply(targets),
+            Self::Times(scores) => scores.apply(targets),
+        }
+    }
+
+    /// Weights, with the intercept as the last, that predict targets as they were. Of times they predict an order, which stays.
+    pub(crate) fn undo(&self, parameters: &mut [f64]) {
+        if let Self::Numbers(stretch) = self {
+            stretch.undo(parameters);
+        }
+    }
+}
+
+impl Stretch {
+    /// The map that follows from what was released, if the target has knots in such a layout.
+    fn new(layout: &Layout, released: &Representation) -> Option<Self> {
         let weights = &released.weights[layout.target()?..][..KNOTS];
         let reading = read(&[(weights, released.counted)], released.noise).pop()?;
         let place =
@@ -37,7 +70,7 @@ impl TargetMap {
     }
 
     /// Targets as they are learned from, within ±1.
-    pub(crate) fn apply(self, targets: &mut [f64]) {
+    fn apply(self, targets: &mut [f64]) {
         targets.iter_mut().for_each(|target| {
             let place = (*target - self.middle) / self.half;
             *target = smaller(larger(place, -1.0), 1.0);
@@ -45,7 +78,7 @@ impl TargetMap {
     }
 
     /// Weights, with the intercept as the last, that predict targets as they were.
-    pub(crate) fn undo(self, parameters: &mut [f64]) {
+    fn undo(self, parameters: &mut [f64]) {
         parameters.iter_mut().for_each(|weight| *weight *= self.half);
         if let Some(intercept) = parameters.last_mut() {
             *intercept += self.middle;
@@ -61,12 +94,12 @@ mod tests {
     use pairdp_pairwise::kernel::Par;
     use pairdp_pairwise::knots::{Block, KnotSums};
 
-    fn of(targets: &[f64], noise: f64) -> TargetMap {
+    fn of(targets: &[f64], noise: f64) -> Stretch {
         let layout = Layout::new(vec![Block::Target]);
         let sums = KnotSums::new(&layout, &[], 0, targets, &Strata::plain(targets.len()), Par::Sequential);
         let (weights, counted) = (sums.query(&layout, false).unwrap(), targets.len() as f64);
         let released = Representation { reading: READING.into(), counted, noise, weights };
-        TargetMap::new(&layout, &released).unwrap()
+        Stretch::new(&layout, &released).unwrap()
     }
 
     /// A tenth, a hundredth of the range, wherever it lies; and whatever is read, targets stay within ±1 and come back.
@@ -94,7 +127,7 @@ mod tests {
                 noise: 3.0,
                 weights: vec![absurd; KNOTS + 1],
             };
-            let map = TargetMap::new(&layout, &released).unwrap();
+            let map = Stretch::new(&layout, &released).unwrap();
             assert!((NARROWEST..=1.0).contains(&map.half) && map.middle.abs() <= 1.0, "{map:?}");
         }
     }

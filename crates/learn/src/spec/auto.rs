@@ -24,12 +24,16 @@ pub(super) fn feature_bound(task: Task, features: usize) -> f64 {
 
 /// The part of the budget for where columns lie.
 pub(crate) const REPRESENTATION_SHARE: f64 = 0.3;
+/// The part of the budget for when people were last seen, where columns are as ranges put them.
+pub(crate) const TIMES_SHARE: f64 = 0.1;
 /// Moments of more columns take gigabytes, and their noise drowns them.
 const WIDE: usize = 5000;
 /// From this clarity on a descent finds more than moments do.
 const CLEAR_ENOUGH: f64 = 30.0;
 /// For δ = 0, where ratios add up: from this clarity on knowing where columns lie is worth its part of ε.
 const WORTH_A_SHARE: f64 = 60.0;
+/// For times, of which a histogram is released in any case: from this clarity on ranks of columns are worth their part.
+const RANKS_FROM: f64 = 60.0;
 /// τ over nμ: how far a descent goes, in units of what one logit of noise in a score allows.
 const TRAVEL: f64 = 1.5;
 /// The same for losses whose noise grows with the parameters, and for pairs, whose signal is a quarter.
@@ -70,7 +74,37 @@ impl Settings {
             let because = "a loss, steps or a step size were given, which a descent takes".to_owned();
             return Ok((Self { algorithm: Some(Algorithm::NoisyGd), ..self.clone() }, Some(because)));
         }
+        if self.task == Task::Survival {
+            return self.resolved_survival(records, layout, budget);
+        }
         self.resolved_by_ranks(records, layout, budget)
+    }
+
+    /// One release of moments with a number for every record's time, which a histogram of times gives.
+    fn resolved_survival(
+        &self,
+        records: usize,
+        layout: &Layout,
+        budget: Budget,
+    ) -> Result<(Self, Option<String>), LearnError> {
+        /// Below it a ranking is hardly better than chance.
+        const BETTER_THAN_CHANCE: f64 = 10.0;
+        let (numbers, categories) = layout.counts();
+        let clarity = clarity(records, numbers + categories, budget)?;
+        let mut because = "who fails first follows from when everybody was last seen".to_owned();
+        if clarity < BETTER_THAN_CHANCE {
+            let needed = (records as f64 * BETTER_THAN_CHANCE / clarity / 100.0).ceil() * 100.0;
+            let _ = write!(
+                because,
+                "; do not expect it to be much better than chance: that would take about {needed} {} at this budget",
+                self.unit.many()
+            );
+        }
+        let worth = clarity >= RANKS_FROM && self.feature_bound.is_none() && Map::width_of(layout) <= WIDE;
+        let usual = if worth { RepresentationKind::Ranks } else { RepresentationKind::Ranges };
+        let representation = self.representation.or(Some(usual));
+        let algorithm = Some(Algorithm::Moments);
+        Ok((Self { representation, algorithm, ..self.clone() }, Some(because)))
     }
 
     /// Columns become ranks, by a first release, as honest ranges are wide: unless another representation was asked for, or for δ = 0,

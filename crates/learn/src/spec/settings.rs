@@ -179,11 +179,13 @@ impl Settings {
         });
         let refuse = || LearnError::TaskLoss { task: self.task.name(), loss: loss.name() };
         let margin = || loss.of_margins(self.q).ok_or_else(refuse);
+        self.check_choices()?;
         let objective = match self.task {
             Task::Ranking if self.risk == Some(Risk::Records) => {
                 Objective::Pointwise { loss: PointLoss::Margin(margin()?) }
             }
             Task::Ranking => Objective::Ranking { form: self.form, loss: margin()? },
+            Task::Survival => Objective::Ranking { form: RankingForm::Comparable, loss: margin()? },
             Task::Classification => Objective::Pointwise { loss: PointLoss::Margin(margin()?) },
             Task::Metric => Objective::Metric {
                 loss: match loss {
@@ -241,6 +243,20 @@ impl Settings {
         Ok(problem.with_persons(self.per_person(problem)?))
     }
 
+    /// Choices that belong to other tasks.
+    fn check_choices(&self) -> Result<(), LearnError> {
+        let task = self.task.name();
+        let in_time = self.task == Task::Survival;
+        let what = match () {
+            () if self.form == RankingForm::Comparable && !in_time => "the form `comparable`",
+            () if self.form == RankingForm::Symmetric && in_time => "the form `symmetric`",
+            () if self.risk == Some(Risk::Records) && in_time => "the risk of records",
+            () if self.positive_rate.is_some() && in_time => "a positive rate",
+            () => return Ok(()),
+        };
+        Err(LearnError::NotForTask { what, task })
+    }
+
     /// How the records of a person enter: all of them where sums over the whole table are released and bounds on their rounding do
     /// not depend on how many there are, otherwise one.
     fn per_person(&self, problem: Problem) -> Result<Option<PerPerson>, LearnError> {
@@ -251,7 +267,8 @@ impl Settings {
             return Err(LearnError::NoProof("a promised number of persons"));
         }
         let whole_table = self.algorithm.is_none_or(can_weigh);
-        let all = whole_table && kernel::can_weigh(problem);
+        let of_times = self.task == Task::Survival && self.algorithm == Some(Algorithm::Moments);
+        let all = of_times || (whole_table && kernel::can_weigh(problem));
         let usual = if all { PerPerson::Weights } else { PerPerson::One };
         Ok(Some(self.per_person.unwrap_or(usual)))
     }
@@ -286,7 +303,7 @@ impl Settings {
         self.intercept.unwrap_or(match self.task {
             Task::Ranking => self.risk == Some(Risk::Records),
             Task::Classification | Task::Regression => true,
-            Task::Metric => false,
+            Task::Metric | Task::Survival => false,
         })
     }
 

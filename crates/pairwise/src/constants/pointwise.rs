@@ -1,8 +1,7 @@
 //! Losses of one record; `proofs/pointwise_constants.md`.
 
-use super::{Constants, Regularity};
+use super::{Constants, Regularity, maximum};
 use crate::PointLoss;
-use pairdp_units::directed::{larger, smaller};
 
 pub(super) fn constants(loss: PointLoss, kappa: f64, norm: f64) -> Constants {
     let reach = kappa * norm;
@@ -50,24 +49,6 @@ fn replacement(kappa: f64, reach: f64, steepness: impl Fn(f64) -> f64) -> f64 {
     }
     let at = |angle: f64| 2.0 * kappa * angle.sin() * steepness(reach * angle.cos());
     maximum(at, std::f64::consts::FRAC_PI_2) * (1.0 + 1e-6)
-}
-
-/// The largest value of a smooth function on [0, high]: a grid, then golden section around its best point.
-fn maximum(f: impl Fn(f64) -> f64, high: f64) -> f64 {
-    const CELLS: i32 = 512;
-    const GOLDEN: f64 = 0.618_033_988_749_894_9;
-    let step = high / f64::from(CELLS);
-    let best = (0..=CELLS).map(|k| f64::from(k) * step).fold(0.0, |a, b| if f(b) > f(a) { b } else { a });
-    let (mut low, mut top) = (larger(best - step, 0.0), smaller(best + step, high));
-    for _ in 0..60 {
-        let width = top - low;
-        if f(top - GOLDEN * width) > f(low + GOLDEN * width) {
-            top = low + GOLDEN * width;
-        } else {
-            low = top - GOLDEN * width;
-        }
-    }
-    f(0.5 * (low + top))
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! Ranking: scores, charges, weighted sum.
 
 use super::blocks::{Par, SUB_BLOCK};
-use super::boxes::Boxes;
+use super::boxes::{BoxMoments, Boxes};
 use super::counts::{Counts, Sorted, Sorting};
 use super::exact::Grid;
+use super::sums::{self, ClassSums, Sums};
 use super::tree::Tree;
-use super::{rows, sums};
+use super::{comparable, rows};
 use crate::loss::Summation;
-use crate::{MarginLoss, Objective, Problem, RankingForm, Records};
+use crate::{MarginLoss, Objective, Problem, RankingForm, Records, Strata};
 use pairdp_units::directed::up_by;
 
 /// Scores are cut off here, where every loss but the squared one has long been saturated: beyond it, boxes could not be
@@ -29,7 +30,7 @@ impl Scaled {
             Objective::Ranking { form: RankingForm::Symmetric, loss } => {
                 Self { loss, margin_scale: 2.0, gradient_scale: 4.0, risk_scale: 2.0 }
             }
-            Objective::Ranking { form: RankingForm::Indicator, loss }
+            Objective::Ranking { form: RankingForm::Indicator | RankingForm::Comparable, loss }
             | Objective::Pointwise { loss: crate::PointLoss::Margin(loss) } => {
                 Self { loss, margin_scale: 1.0, gradient_scale: 1.0, risk_scale: 1.0 }
             }
@@ -69,6 +70,11 @@ pub(super) fn needs_tree(loss: MarginLoss) -> bool {
     loss.summation().is_tree()
 }
 
+/// Whether pairs are those of which it is known who failed first.
+pub(super) fn is_in_time(problem: Problem) -> bool {
+    matches!(problem.objective(), Objective::Ranking { form: RankingForm::Comparable, .. })
+}
+
 /// Losses whose slope has a kink: charges by a tree over all scores.
 pub(super) fn gradient_by_tree(problem: Problem, records: &Records, w: &[f64], par: Par) -> Vec<f64> {
     if records.len() < 2 {
@@ -89,18 +95,7 @@ pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> 
     let bound = scaled.bound(problem, w);
     let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
     let targets = records.targets();
-    let sum = match scaled.loss.summation() {
-        Summation::Boxes => Boxes::values(&scores, targets, bound, par),
-        Summation::Counts => {
-            let positives = targets.iter().filter(|target| **target > 0.0).count() as u64;
-            let sorting = Sorting::of([targets.len() as u64 - positives, positives]);
-            let sorted = Sorted::new(sorting.scores(&scores, targets, &[], par), bound);
-            let marks = sorting.marks(&sorted, &scores, targets, &[], par);
-            Counts::new(sorting, sorted, &marks).risk(&scores, targets)
-        }
-        Summation::Sums => sums::risk(&scores, targets),
-        Summation::Powers { .. } | Summation::Capped => Tree::values(&scores, targets, scaled.loss, par),
-    };
+    let sum = sum_of_values(&scores, targets, scaled.loss, bound, par);
     let n = records.len() as f64;
     if n < 2.0 {
         return 0.0;
@@ -115,6 +110,51 @@ pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> 
     mean
 }
 
+/// Σ φ(s − t) over all positives of score s and negatives of score t.
+pub(super) fn sum_of_values(scores: &[f64], targets: &[f64], loss: MarginLoss, bound: f64, par: Par) -> f64 {
+    match loss.summation() {
+        Summation::Boxes => Boxes::values(scores, targets, bound, par),
+        Summation::Counts => sorted_counts(scores, targets, bound, par).risk(scores, targets),
+        Summation::Sums => sums::risk(scores, targets),
+        Summation::Powers { .. } | Summation::Capped => Tree::values(scores, targets, loss, par),
+    }
+}
+
+/// The charges of plain records of two classes that are all in one place.
+pub(super) fn of_two_classes(
+    scores: &[f64],
+    targets: &[f64],
+    loss: MarginLoss,
+    bound: f64,
+    par: Par,
+) -> Vec<f64> {
+    let mut out = vec![0.0; scores.len()];
+    let plain = Strata::plain(scores.len());
+    match loss.summation() {
+        Summation::Boxes => {
+            let moments = BoxMoments::new(scores, targets, &plain, bound, par);
+            Boxes::slopes(&moments, bound, par).charges(scores, targets, &mut out);
+        }
+        Summation::Counts => sorted_counts(scores, targets, bound, par).charges(scores, targets, &mut out),
+        Summation::Sums => {
+            let sums = ClassSums::new(scores, targets, &plain, bound, par);
+            Sums::new(&sums, bound).charges(scores, targets, &mut out);
+        }
+        Summation::Powers { .. } | Summation::Capped => {
+            Tree::slopes(scores, targets, loss, par).charges(0..scores.len(), &mut out);
+        }
+    }
+    out
+}
+
+fn sorted_counts(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> Counts {
+    let positives = targets.iter().filter(|target| **target > 0.0).count() as u64;
+    let sorting = Sorting::of([targets.len() as u64 - positives, positives]);
+    let sorted = Sorted::new(sorting.scores(scores, targets, &[], par), bound);
+    let marks = sorting.marks(&sorted, scores, targets, &[], par);
+    Counts::new(sorting, sorted, &marks)
+}
+
 /// Roundings that a term of the gradient passes through at most, relative to steepness bounds of at least ½: sums over boxes,
 /// rounded moments, and weighted rows rounded in each coordinate. Sums over records have none.
 pub(super) fn roundings(problem: Problem, n: usize, columns: usize) -> f64 {
@@ -126,5 +166,6 @@ pub(super) fn roundings(problem: Problem, n: usize, columns: usize) -> f64 {
     } else {
         0.0
     };
-    2.0 * (OVER_BOXES + tree) + OF_MOMENTS + 16.0 * (columns as f64).sqrt()
+    let cuts = if is_in_time(problem) { comparable::roundings(n) } else { 0.0 };
+    2.0 * (OVER_BOXES + tree) + OF_MOMENTS + 16.0 * (columns as f64).sqrt() + cuts
 }

@@ -3,6 +3,7 @@
 use super::rows::score;
 use super::single::{pair_gradient, quadratic_form, record_gradient, same_class};
 use crate::{Objective, Problem, RankingForm, Records, strata};
+use pairdp_units::signed_time;
 
 /// The gradient of the mean loss by adding up every pair (or record), each by what its records count: O(n²d).
 pub fn gradient(problem: Problem, records: &Records, w: &[f64]) -> Vec<f64> {
@@ -38,6 +39,10 @@ pub fn risk(problem: Problem, records: &Records, w: &[f64]) -> f64 {
         |i: usize, j: usize| match problem.objective() {
             Objective::Ranking { form: RankingForm::Indicator, loss } => {
                 if target(i) > 0.0 && target(j) < 0.0 { loss.value(point(i) - point(j)) } else { 0.0 }
+            }
+            Objective::Ranking { form: RankingForm::Comparable, loss } => {
+                let known = signed_time::is_before(target(i), target(j));
+                if known { loss.value(point(i) - point(j)) } else { 0.0 }
             }
             Objective::Ranking { form: RankingForm::Symmetric, loss } => {
                 loss.value((target(i) - target(j)) * (point(i) - point(j)))

@@ -11,7 +11,7 @@
 //! | metric | tiles of pairs, for which every part needs the whole table; sum of squares |
 //! | pointwise | weighted sum |
 //!
-//! The q-hinge and the capped logistic loss need all scores in one place, and stay there.
+//! The q-hinge, the capped logistic loss and pairs in the order of time need all scores in one place, and stay there.
 
 use super::blocks::Par;
 use super::boxes::{BoxMoments, Boxes};
@@ -121,7 +121,8 @@ impl Share {
 
 /// Whether gradients of a problem can be asked of parts.
 pub fn can_ask(problem: Problem) -> bool {
-    !matches!(problem.objective(), Objective::Ranking { loss, .. } if charges::needs_tree(loss))
+    !charges::is_in_time(problem)
+        && !matches!(problem.objective(), Objective::Ranking { loss, .. } if charges::needs_tree(loss))
 }
 
 /// A part's answer. A share is of tiles, for metrics, whose parts all have the whole table; others add up their own records.
@@ -137,7 +138,7 @@ pub fn answer(
     par: Par,
 ) -> Result<Answer, Mismatch> {
     let Question { parameters: w, size: n, about } = question;
-    if w.len() != problem.parameters(records.columns()) {
+    if w.len() != problem.parameters(records.columns()) || !can_ask(problem) {
         return Err(Mismatch);
     }
     let content = match (problem.objective(), about) {
@@ -210,6 +211,9 @@ pub fn gradient<X: From<Mismatch>>(
     if n < if matches!(problem.objective(), Objective::Pointwise { .. }) { 1 } else { 2 } {
         // An empty mean.
         return Ok(vec![0.0; w.len()]);
+    }
+    if !can_ask(problem) {
+        return Err(Mismatch.into());
     }
     match problem.objective() {
         Objective::Pointwise { .. } => match ask(About::Rows)? {

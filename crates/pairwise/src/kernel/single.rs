@@ -2,6 +2,7 @@
 
 use super::rows::score;
 use crate::{Constants, Objective, Problem, RankingForm, Records};
+use pairdp_units::signed_time;
 
 /// Sets `out` to the gradient of the ordered pair (i, j). Pairs without a loss, and i = j, give 0. Slopes are cut off at the
 /// range of `constants`, which must be the ones that the caller's sensitivity rests on.
@@ -27,6 +28,8 @@ pub fn pair_gradient(
                 RankingForm::Indicator if first > 0.0 && second < 0.0 => 1.0,
                 RankingForm::Indicator => return,
                 RankingForm::Symmetric => first - second,
+                RankingForm::Comparable if signed_time::is_before(first, second) => 1.0,
+                RankingForm::Comparable => return,
             };
             if scale == 0.0 {
                 return;

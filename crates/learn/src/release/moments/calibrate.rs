@@ -4,7 +4,7 @@ use crate::release::{Common, NoiseKind, PublicFacts};
 use crate::{LearnError, Task};
 use pairdp_noise::lattice::{self, Lattice};
 use pairdp_pairwise::moments::{self, Target, Weights};
-use pairdp_pairwise::{Neighbours, Objective, PointLoss};
+use pairdp_pairwise::{Neighbours, Objective, PointLoss, RankingForm};
 use pairdp_units::directed::up_by;
 
 /// First and second moments of features and label, released once.
@@ -64,6 +64,8 @@ impl Moments {
             Objective::Pointwise { loss: PointLoss::Residual { target_bound, .. } } => {
                 Target::Within(target_bound)
             }
+            // What stands for a time.
+            Objective::Ranking { form: RankingForm::Comparable, .. } => Target::Within(1.0),
             _ => Target::Sign,
         }
     }

@@ -1,0 +1,151 @@
+//! Charges of pairs of which it is known who failed first, by halving time.
+//!
+//! Records are put in the order of their times, and the order is cut in two between records of different times. Every event of
+//! the earlier half and every record of the later half are a pair, whatever their times are: a sum over two classes, for which the
+//! kernels of rankers are at hand. What is left are the pairs within each half, which are found in the same way, so that every
+//! pair is in exactly one cut. Records of one time, and of one kind, form no pair and are never cut apart.
+
+use super::blocks::Par;
+use super::charges::{self, Scaled};
+use super::rows;
+use crate::{MarginLoss, Problem, Records};
+use pairdp_units::signed_time;
+
+/// A cut with at most so many pairs is summed pair by pair: faster than to prepare anything.
+const FEW_PAIRS: usize = 1 << 14;
+/// So that such a sum has fewer terms than one over boxes.
+const FEW_RECORDS: usize = 4096;
+/// Shorter stretches are worked on by one thread.
+const ALONE: usize = 8192;
+
+/// Records in the order of their times, as one stretch or a part of it.
+#[derive(Clone, Copy)]
+struct Stretch<'a> {
+    scores: &'a [f64],
+    /// Signed times.
+    times: &'a [f64],
+}
+
+impl<'a> Stretch<'a> {
+    /// Both sides of the place nearest to the middle where times differ; none if all are equal.
+    fn cut(self) -> Option<(Self, Self)> {
+        let differ = |at: &usize| signed_time::order(self.times[at - 1], self.times[*at]).is_ne();
+        let middle = self.times.len() / 2;
+        let before = (1..=middle).rev().find(differ);
+        let after = (middle + 1..self.times.len()).find(differ);
+        let at = match (before, after) {
+            (Some(before), Some(after)) if after - middle < middle - before => after,
+            (before, after) => before.or(after)?,
+        };
+        let ((left, right), (earlier, later)) = (self.scores.split_at(at), self.times.split_at(at));
+        Some((Self { scores: left, times: earlier }, Self { scores: right, times: later }))
+    }
+
+    fn events(self) -> impl Iterator<Item = usize> + 'a {
+        (0..self.times.len()).filter(move |i| signed_time::is_event(self.times[*i]))
+    }
+}
+
+/// Adds the charges of the pairs of a stretch.
+fn add_charges(stretch: Stretch<'_>, loss: MarginLoss, bound: f64, par: Par, out: &mut [f64]) {
+    let Some((earlier, later)) = stretch.cut() else { return };
+    let (before, after) = out.split_at_mut(earlier.times.len());
+    let events: Vec<usize> = earlier.events().collect();
+    let few = events.len().saturating_mul(later.times.len()) <= FEW_PAIRS
+        && events.len().max(later.times.len()) <= FEW_RECORDS;
+    if few {
+        // Each cut in sums of its own, so that roundings of one do not add up with those of others.
+        let mut of_later = vec![0.0; later.scores.len()];
+        for event in events {
+            let mut sum = 0.0;
+            for (charge, score) in of_later.iter_mut().zip(later.scores) {
+                let steepness = loss.steepness(earlier.scores[event] - score);
+                sum += steepness;
+                *charge += steepness;
+            }
+            before[event] += sum;
+        }
+        after.iter_mut().zip(of_later).for_each(|(total, charge)| *total -= charge);
+    } else {
+        let (scores, targets) = two_classes(earlier, &events, later);
+        let charges = charges::of_two_classes(&scores, &targets, loss, bound, par);
+        let (of_events, of_later) = charges.split_at(events.len());
+        events.iter().zip(of_events).for_each(|(event, charge)| before[*event] += charge);
+        after.iter_mut().zip(of_later).for_each(|(total, charge)| *total += charge);
+    }
+    let left = |par, out: &mut [f64]| add_charges(earlier, loss, bound, par, out);
+    let right = |par, out: &mut [f64]| add_charges(later, loss, bound, par, out);
+    if par == Par::Parallel && stretch.times.len() > ALONE {
+        rayon::join(|| left(par, before), || right(par, after));
+    } else {
+        left(Par::Sequential, before);
+        right(Par::Sequential, after);
+    }
+}
+
+/// The sum of the loss over the pairs of a stretch.
+fn sum_of_values(stretch: Stretch<'_>, loss: MarginLoss, bound: f64, par: Par) -> f64 {
+    let Some((earlier, later)) = stretch.cut() else { return 0.0 };
+    let events: Vec<usize> = earlier.events().collect();
+    let (scores, targets) = two_classes(earlier, &events, later);
+    charges::sum_of_values(&scores, &targets, loss, bound, par)
+        + sum_of_values(earlier, loss, bound, par)
+        + sum_of_values(later, loss, bound, par)
+}
+
+/// The events of the earlier half as positives, all of the later half as negatives.
+fn two_classes(earlier: Stretch<'_>, events: &[usize], later: Stretch<'_>) -> (Vec<f64>, Vec<f64>) {
+    let positives = events.iter().map(|event| earlier.scores[*event]);
+    let scores = positives.chain(later.scores.iter().copied()).collect();
+    let targets = [vec![1.0; events.len()], vec![-1.0; later.scores.len()]].concat();
+    (scores, targets)
+}
+
+/// Positions of records in the order of their times. Which of equal ones comes first makes no difference to any pair.
+fn in_order(times: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..times.len()).collect();
+    order.sort_by(|a, b| signed_time::order(times[*a], times[*b]));
+    order
+}
+
+pub(super) fn gradient(problem: Problem, records: &Records, w: &[f64], par: Par) -> Vec<f64> {
+    let n = records.len();
+    if n < 2 {
+        // An empty mean.
+        return vec![0.0; records.columns()];
+    }
+    let scaled = Scaled::of(problem);
+    let bound = scaled.bound(problem, w);
+    let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
+    let order = in_order(records.targets());
+    let sorted = |values: &[f64]| order.iter().map(|i| values[*i]).collect::<Vec<f64>>();
+    let (sorted_scores, times) = (sorted(&scores), sorted(records.targets()));
+    let mut in_time = vec![0.0; n];
+    add_charges(Stretch { scores: &sorted_scores, times: &times }, scaled.loss, bound, par, &mut in_time);
+    let mut charges = vec![0.0; n];
+    order.iter().zip(in_time).for_each(|(i, charge)| charges[*i] = charge);
+    let grid = charges::grid(problem, &scaled, bound, n);
+    let totals = rows::weighted_sum(records, grid, |range, out| out.copy_from_slice(&charges[range]), par);
+    charges::mean(problem, &scaled, bound, &totals, n)
+}
+
+pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> f64 {
+    let n = records.len() as f64;
+    if n < 2.0 {
+        return 0.0;
+    }
+    let scaled = Scaled::of(problem);
+    let bound = scaled.bound(problem, w);
+    let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
+    let order = in_order(records.targets());
+    let sorted = |values: &[f64]| order.iter().map(|i| values[*i]).collect::<Vec<f64>>();
+    let (scores, times) = (sorted(&scores), sorted(records.targets()));
+    sum_of_values(Stretch { scores: &scores, times: &times }, scaled.loss, bound, par) / (n * (n - 1.0))
+}
+
+/// Roundings of a charge beyond those of a sum over two classes: one for each cut that a record is on a side of. A cut that meets a
+/// long run of equal times may leave more than half on one side, but not twice in a row.
+pub(super) fn roundings(n: usize) -> f64 {
+    let halvings = f64::from(usize::BITS - n.leading_zeros());
+    2.0 * (2.0 * halvings + 2.0)
+}
