@@ -1,7 +1,7 @@
 """Differentially private pairwise learning.
 
-``PrivateRanker`` learns to rank and ``PrivateMetric`` learns distances, from every pair of records;
-``PrivateClassifier`` and ``PrivateRegressor`` learn from single records. All are under (epsilon, delta) differential
+``PrivateRanker`` learns to rank, ``PrivateSurvivalRanker`` who fails first, and ``PrivateMetric`` learns distances, from pairs
+of records; ``PrivateClassifier`` and ``PrivateRegressor`` learn from single records. All are under (epsilon, delta) differential
 privacy for replacing any one record, and carry a certificate that anybody can check. ``plan`` says beforehand what
 training would do, ``ledger`` keeps a budget for all runs together, ``accounting`` says what noisy releases cost,
 ``audit`` how much of a claimed epsilon an attacker finds, and ``baseline`` has the same models without privacy.
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .ranking import PrivateRanker
     from .regression import PrivateRegressor
     from .schema import Schema
+    from .survival import PrivateSurvivalRanker
 
 __all__ = [
     "PrivacyBudgetError",
@@ -33,6 +34,7 @@ __all__ = [
     "PrivateMetric",
     "PrivateRanker",
     "PrivateRegressor",
+    "PrivateSurvivalRanker",
     "Schema",
     "__version__",
     "accounting",
@@ -53,6 +55,7 @@ _HOMES = {
     "PrivateMetric": "metric",
     "PrivateRanker": "ranking",
     "PrivateRegressor": "regression",
+    "PrivateSurvivalRanker": "survival",
     "Schema": "schema",
     "audit": "auditing",
     "plan": "planning",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,12 +21,12 @@ from .schema import Schema
 # Rows, targets, encoding, label, settings and whose each row is to a model.
 Trainer = Callable[[Rows, NDArray[np.float64], str, str, str, list[int] | None], _core.Model]
 
-# The name of the label's column in model files, which arrays do not have.
-LABEL_COLUMN = "y"
-
 
 class Fitting(Persistence):
     """Checks a table by its form, describes it by public facts, and hands both to the core."""
+
+    # What the label's columns are called in model files, as arrays have no names.
+    _label_columns: ClassVar[Mapping[str, str]] = {"column": "y"}
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None, **unsupported: Any) -> Self:
         """Train. A private estimator spends its budget on every call.
@@ -78,7 +78,7 @@ class Fitting(Persistence):
         table = readable(X)
         # Where the number of records is secret, no number of them is an error.
         rows = rows_of(table, least=least, secret=secret)
-        labels = labels_of(y, len(rows), secret=secret)
+        labels = self._labels(y, len(rows), secret=secret)
         self._check_columns(table, rows, reset=True)
         targets = np.ascontiguousarray(self._targets(labels, secret=secret), dtype=np.float64)
         owners = numbers_of(groups, len(rows)) if persons else None
@@ -89,7 +89,7 @@ class Fitting(Persistence):
         """Return the schema, if there is one, and refuse public facts that are said beside it."""
         if self.schema is None:
             return None
-        for name in ("bounds", "classes", "positive_label", "target_bounds"):
+        for name in ("bounds", "classes", "positive_label", "target_bounds", "horizon"):
             default = self.__dataclass_fields__[name].default if name in self.__dataclass_fields__ else None
             if getattr(self, name, default) is not default:
                 raise ValueError(f"{name} and schema say the same thing twice: leave {name} out")
@@ -104,10 +104,8 @@ class Fitting(Persistence):
         if len(set(names)) != len(ranges):
             names = default_names(len(ranges))
         columns = [{"name": name, "range": pair} for name, pair in zip(names, ranges, strict=True)]
-        label = LABEL_COLUMN
-        while label in names:
-            label = f"_{label}"
-        return json.dumps({"columns": columns}), json.dumps({"column": label} | self._label())
+        label = {use: _unused(name, names) for use, name in self._label_columns.items()}
+        return json.dumps({"columns": columns}), json.dumps(label | self._label())
 
     def _secret_size(self) -> bool:
         """Whether the number of records, or persons, is."""
@@ -130,6 +128,10 @@ class Fitting(Persistence):
         """Return the public range of every column."""
         raise NotImplementedError
 
+    def _labels(self, y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
+        """Return labels as an array with an entry for each row."""
+        return labels_of(y, n_rows, secret=secret)
+
     def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
         """Return labels as the core takes them; `secret` names no row in a refusal."""
         raise NotImplementedError
@@ -137,6 +139,13 @@ class Fitting(Persistence):
     def _label(self) -> dict[str, Any]:
         """Return the public values of the label as model files have them."""
         raise NotImplementedError
+
+
+def _unused(name: str, names: list[str]) -> str:
+    """Return a name that no column has."""
+    while name in names:
+        name = f"_{name}"
+    return name
 
 
 def refuse_unsupported(arguments: Mapping[str, Any]) -> None:

@@ -92,7 +92,7 @@ class Guarantee(Fitting):
         if stated is not None:
             return stated
         schema: dict[str, Any] = {"features": int(n_features)}
-        for name in ("classes", "positive_label", "target_bounds"):
+        for name in ("classes", "positive_label", "target_bounds", "horizon"):
             value = getattr(self, name, None)
             if value is not None:
                 # One by one: in an array with text in it numbers would be text, and 1 and "1" refuse different tables.

@@ -36,7 +36,7 @@ def audit(
         The size of the tables.
     epsilon, delta : float
         The claim, which has no usable default. The larger delta, the fewer runs show the whole of epsilon.
-    task : {"ranking", "metric", "classification", "regression"}, default="ranking"
+    task : {"ranking", "metric", "classification", "regression", "survival"}, default="ranking"
         What is learned.
     runs : int, default=5000
         How often to run the mechanism.

@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from . import classification, metric, ranking, regression
+from . import classification, metric, ranking, regression, survival
 from ._cells import targets_of
 from ._estimator import BaselineEstimator
 from ._fitting import Trainer
 from ._labels import check_classes
 from ._parameters import estimator
 
-__all__ = ["Classifier", "Metric", "Ranker", "Regressor"]
+__all__ = ["Classifier", "Metric", "Ranker", "Regressor", "SurvivalRanker"]
 
 
 @estimator
@@ -104,4 +104,22 @@ class Regressor(regression.Regression, BaselineEstimator):
             numbers = targets_of(y, secret=secret)
             low, high = float(numbers.min()), float(numbers.max())
             self.target_range_ = (low, high) if low < high else (low, low + max(1.0, abs(low)))
+        return super()._targets(y, secret=secret)
+
+
+@estimator
+class SurvivalRanker(survival.Survival, BaselineEstimator):
+    """A ranker of who fails first without privacy; the twin of :class:`pairdp.PrivateSurvivalRanker`.
+
+    Parameters
+    ----------
+    {parameters}
+    """
+
+    def _targets(self, y: NDArray[Any], *, secret: bool = False) -> NDArray[np.float64]:
+        if self.horizon is not None:
+            self._restore()
+        else:
+            latest = float(y["time"].max(initial=0.0))
+            self.horizon_ = latest if latest > 0.0 else 1.0
         return super()._targets(y, secret=secret)

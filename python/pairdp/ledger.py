@@ -192,7 +192,7 @@ class Ledger:
 
         Parameters
         ----------
-        estimator : PrivateRanker, PrivateMetric, PrivateClassifier or PrivateRegressor
+        estimator : PrivateRanker, PrivateSurvivalRanker, PrivateMetric, PrivateClassifier or PrivateRegressor
         dataset : str
             Its name in the ledger.
         X : array-like of shape (n_samples, n_features)

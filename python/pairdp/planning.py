@@ -30,7 +30,7 @@ def plan(
         The size of the table; with ``unit="person"`` the number of persons.
     epsilon, delta : float
         The budget, which has no usable default.
-    task : {"ranking", "metric", "classification", "regression"}, default="ranking"
+    task : {"ranking", "metric", "classification", "regression", "survival"}, default="ranking"
         What would be learned.
     explain : bool, default=False
         Compare all algorithms instead.

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._cells import attempt
 from ._columns import Cells, columns_of, targets_by
+from ._times import times_by
 
 __all__ = ["Schema"]
 
@@ -89,7 +90,8 @@ class Schema:
         return hash(self._text)
 
     def __repr__(self) -> str:
-        return f"Schema(label={self.label['column']!r}, columns={self.names})"
+        label = self.label.get("column", self.label.get("time"))
+        return f"Schema(label={label!r}, columns={self.names})"
 
     @property
     def names(self) -> list[str]:
@@ -118,7 +120,8 @@ class Schema:
 
     def targets(self, y: Any, n_rows: int, *, secret: bool = False) -> NDArray[np.float64]:
         """Return labels as the core takes them."""
-        return targets_by(self.label, y, n_rows, secret=secret)
+        read = times_by if "time" in self.label else targets_by
+        return read(self.label, y, n_rows, secret=secret)
 
 
 def _plain(value: Any) -> Any:

@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(times.read_event("2"), Err(CellProblem::UnknownLabel));
         assert_eq!(times.read_event(" "), Err(CellProblem::MissingLabel));
         assert_eq!(label.read("-1"), Err(CellProblem::NegativeTime));
-        assert_eq!(label.read("400").unwrap(), 400.0);
+        assert!((label.read("400").unwrap() - 400.0).abs() < 1e-12);
         let json = serde_json::to_value(&label).unwrap();
         let keys: Vec<_> = json.as_object().unwrap().keys().collect();
         assert_eq!(keys, ["time", "event", "occurred", "censored", "horizon"]);

@@ -45,8 +45,7 @@ pub(crate) fn fits(released: &Representation, encoding: &Encoding) -> bool {
     let beyond = released.weights.len().checked_sub(columns);
     known
         && beyond.is_some_and(|beyond| match beyond {
-            0 | 1 => maps_rows(released),
-            KNOTS | KNOTS_AND_COUNT => maps_rows(released),
+            0 | 1 | KNOTS | KNOTS_AND_COUNT => maps_rows(released),
             _ => [TIME_CELLS, TIME_CELLS + 1].contains(&beyond),
         })
         && released.weights.iter().all(|weight| weight.is_finite())

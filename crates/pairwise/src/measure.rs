@@ -2,6 +2,7 @@
 
 use crate::kernel::{metric_distances, same_class};
 use crate::known_pairs::KnownPairs;
+use crate::strata;
 
 /// Test rows whose distances to all others are computed together.
 const ROWS_AT_ONCE: usize = 256;
@@ -15,9 +16,11 @@ pub fn auc(scores: &[f64], positive: &[bool]) -> Option<f64> {
 }
 
 /// Harrell's C: the share of pairs of which it is known who failed first, by their [signed times](pairdp_units::signed_time), in which
-/// that record has the higher score, ties counting half. `None` when there is no such pair. O(n log n).
-pub fn concordance_index(scores: &[f64], times: &[f64]) -> Option<f64> {
-    let KnownPairs { balance, pairs } = KnownPairs::of(scores, times, |_| 1);
+/// that record has the higher score, ties counting half. `None` when there is no such pair. `records` says how many records the person of
+/// each has, if every person is to count alike. O(n log n).
+pub fn concordance_index(scores: &[f64], times: &[f64], records: Option<&[u32]>) -> Option<f64> {
+    let weight = |i: usize| records.map_or(1, |records| strata::ONE / u64::from(records[i].max(1)));
+    let KnownPairs { balance, pairs } = KnownPairs::of(scores, times, weight);
     (pairs > 0).then(|| 0.5 + balance as f64 / pairs as f64 / 2.0)
 }
 

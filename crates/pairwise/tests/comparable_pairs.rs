@@ -147,16 +147,16 @@ fn the_index_is_what_it_should_be_in_known_cases() {
             tau -= (scores[i] - scores[j]).signum() * (shares[i] - shares[j]).signum();
         }
         let tau = tau / (n * (n - 1) / 2) as f64;
-        assert!((concordance_index(&scores, &times).unwrap() - f64::midpoint(tau, 1.0)).abs() < 1e-12);
+        assert!((concordance_index(&scores, &times, None).unwrap() - f64::midpoint(tau, 1.0)).abs() < 1e-12);
         let positive: Vec<bool> = shares.iter().map(|t| *t < 0.4).collect();
         let two: Vec<f64> =
             positive.iter().map(|p| signed_time(if *p { 0.2 } else { 0.6 }, true, 1.0)).collect();
-        match (concordance_index(&scores, &two), auc(&scores, &positive)) {
+        match (concordance_index(&scores, &two, None), auc(&scores, &positive)) {
             (Some(found), Some(expected)) => assert!((found - expected).abs() < 1e-14),
             (found, expected) => assert_eq!(found, expected),
         }
     }
-    assert_eq!(concordance_index(&[1.0, 2.0], &[-1.5, -1.2]), None);
+    assert_eq!(concordance_index(&[1.0, 2.0], &[-1.5, -1.2], None), None);
 }
 
 /// One record out of the extreme of the proof, first with an event and then last: all of its pairs turn round at once, through the
@@ -298,7 +298,7 @@ fn the_index_follows_from_the_shares() {
         let targets: Vec<f64> = (0..n)
             .map(|_| signed_time((uniform(&mut random) * 9.0).floor(), uniform(&mut random) < 0.6, 9.0))
             .collect();
-        let expected = concordance_index(&scores, &targets).unwrap();
+        let expected = concordance_index(&scores, &targets, None).unwrap();
         let of = |strata: &Strata| {
             let shares =
                 Shares::Survival.of(Norm::Sum, Scored { scores: &scores, targets: &targets, strata });

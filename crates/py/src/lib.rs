@@ -33,7 +33,7 @@ mod _core {
         ledger_history, ledger_set_schema,
     };
     #[pymodule_export]
-    use crate::model::{Model, auc};
+    use crate::model::{Model, auc, concordance};
     #[pymodule_export]
     use crate::parts::{Part, describe_parts, fit_parts, load_part, merge_states, rehearse_parts};
     #[pymodule_export]
@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use crate::settings::{losses_by_task, settings_table};
     #[pymodule_export]
-    use crate::tables::{check_label, read_schema, read_targets};
+    use crate::tables::{check_label, read_schema, read_targets, read_times};
     #[pymodule_export]
     use crate::training::{fit, fit_baseline};
 }

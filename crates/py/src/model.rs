@@ -8,6 +8,7 @@ use pairdp_pairwise::measure;
 use pairdp_verify::{ModelDocument, Patience, verify_with};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use serde_json::json;
 
 /// A model file, read once.
 #[pyclass(frozen, module = "pairdp._core")]
@@ -81,6 +82,11 @@ impl Model {
         })
     }
 
+    /// Shares of records without an event until each edge of a grid of times, as JSON; `None` where no times were released.
+    fn survival_curve(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        py.enter_core(|| Ok(self.predictor.survival_curve().map(|curve| json!(curve).to_string())))
+    }
+
     /// Every relation of the certificate: name, formula, and what failed if anything did.
     fn verify(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, &'static str, Option<String>)>> {
         py.enter_core(|| {
@@ -103,5 +109,24 @@ pub(crate) fn auc(
             py.enter_core(|| Ok(measure::auc(scores, positive)))
         }
         _ => Err(Refused::value("scores and labels must be contiguous and of one length").into()),
+    }
+}
+
+/// Harrell's C of scores and signed times, or `None` without a pair of which it is known who failed first. `records` says how many
+/// the person of each record has, if persons count alike.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn concordance(
+    py: Python<'_>,
+    scores: PyReadonlyArray1<'_, f64>,
+    targets: PyReadonlyArray1<'_, f64>,
+    records: Option<Vec<u32>>,
+) -> PyResult<Option<f64>> {
+    match (scores.as_slice(), targets.as_slice()) {
+        (Ok(scores), Ok(targets)) if scores.len() == targets.len() => py.enter_core(|| {
+            let records = records.filter(|records| records.len() == scores.len());
+            Ok(measure::concordance_index(scores, targets, records.as_deref()))
+        }),
+        _ => Err(Refused::value("scores and times must be contiguous and of one length").into()),
     }
 }

@@ -78,6 +78,28 @@ pub(crate) fn read_targets<'py>(
     Ok(PyArray1::from_vec(py, targets))
 }
 
+/// Times, and whether events were seen then, as targets.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+pub(crate) fn read_times<'py>(
+    py: Python<'py>,
+    label: &str,
+    times: Column<'py>,
+    events: Column<'py>,
+    secret: bool,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (label, times, events) = (read::<Label>(label)?, times.cells()?, events.cells()?);
+    if times.len() != events.len() {
+        return Err(Refused::value("y must have as many times as events").into());
+    }
+    let targets = py.enter_core(|| {
+        label.read_times(&times, &events).map_err(|bad| {
+            refused(&bad, &if secret { "y".to_owned() } else { format!("y, row {}", bad.row) })
+        })
+    })?;
+    Ok(PyArray1::from_vec(py, targets))
+}
+
 fn refused(bad: &BadCell, place: &str) -> Refused {
     Refused::value(format!("{place}: {}\nhint: {}", bad.what, bad.what.hint()))
 }

@@ -66,9 +66,8 @@ pub fn quality(predictor: &Predictor, train: &Table, test: &Table) -> Result<f64
                 3,
             ))
         }
-        Task::Survival => {
-            measure::concordance_index(&scores(), &test.targets).context("a split without a comparable pair")
-        }
+        Task::Survival => measure::concordance_index(&scores(), &test.targets, None)
+            .context("a split without a comparable pair"),
         Task::Regression => {
             let average = test.targets.iter().sum::<f64>() / test.rows as f64;
             let square = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>();

@@ -9,6 +9,8 @@ KINDS = GRADIENTS | MOMENTS | dict.fromkeys(RESULTS, "output")
 """What each releases."""
 WHOLE_TABLE = ("noisy-gd", "output-gd", "phased-gd")
 """Algorithms whose steps go over all pairs."""
+LEARN_FROM_TIMES = ("moments", "noisy-gd", "noisy-sgd", "output-gd", "phased-gd")
+"""Algorithms that learn who fails first."""
 HALVING = ("phased-gd", "localized-sgd")
 """Algorithms with phases."""
 FOLLOW_RECORDS = ("output-sgd", "matching-sgd", "localized-sgd")

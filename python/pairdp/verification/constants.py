@@ -1,12 +1,13 @@
 """The constants of every problem, in closed form.
 
-Proofs: ``ranking_sensitivity.md``, ``metric_constants.md`` and ``pointwise_constants.md``; those of computed sums:
-``kernels.md``.
+Proofs: ``ranking_sensitivity.md``, ``comparable_pairs.md``, ``metric_constants.md`` and ``pointwise_constants.md``; those of
+computed sums: ``kernels.md``.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,6 +83,8 @@ def _linear(problem: Problem, norm: float) -> Constants:
     gradient = length * steepest
     if problem.pointwise:
         pair = both_orders = _replacement(problem, reach)
+    elif problem.in_time:
+        pair = both_orders = _turned(problem, problem.kappa * norm)
     else:
         # A pair moves by no more than G; in the symmetric form it counts in both orders.
         pair, both_orders = gradient, gradient * (2.0 if problem.symmetric else 1.0)
@@ -96,13 +99,29 @@ def _steepest(problem: Problem, reach: Any) -> Any:
 
 
 def _replacement(problem: Problem, reach: float) -> float:
-    """Return the largest 2κ·sinθ·|φ'|(reach·cosθ), of two records mirrored at w: a grid, refined twice."""
+    """Return the largest 2κ·sinθ·|φ'|(reach·cosθ), of two records mirrored at w."""
     if math.isinf(reach):
         return 2.0 * problem.kappa * float(_steepest(problem, reach))
+    return 2.0 * problem.kappa * _largest(lambda angle: np.sin(angle) * _steepest(problem, reach * np.cos(angle)))
+
+
+def _turned(problem: Problem, reach: float) -> float:
+    """Return how far a pair moves that is turned round, for scores within ±reach: 2κ times the steepness before and after.
+
+    The two margins add up to no less than −2·reach, and every slope is constant, a straight line or concave up to where it ends,
+    so that their sum is largest where they are equal. Of the logistic loss the two terms cannot be parallel where it is steep.
+    """
+    if problem.loss != "logistic" or math.isinf(reach):
+        return 4.0 * problem.kappa * float(_steepest(problem, reach))
+    return 2.0 * problem.kappa * _largest(lambda angle: expit(reach * np.sin(angle)) * (1.0 + np.cos(angle)))
+
+
+def _largest(of: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> float:
+    """Return the largest value over angles up to a right one: a grid, refined twice."""
     low, high, best = 0.0, math.pi / 2.0, 0.0
     for _ in range(3):
         angle: NDArray[np.float64] = np.linspace(low, high, 2001)
-        value = 2.0 * problem.kappa * np.sin(angle) * _steepest(problem, reach * np.cos(angle))
+        value = of(angle)
         at = int(np.argmax(value))
         best = max(best, float(value[at]))
         low, high = float(angle[max(at - 1, 0)]), float(angle[min(at + 1, 2000)])
@@ -125,6 +144,9 @@ def active_share(problem: Problem, n: int) -> float:
     """Return the largest share of ordered pairs that count: n₊n₋ ≤ n²/4 of n(n − 1), once or twice; of N² for weights of persons."""
     if problem.kind != "ranking":
         return 1.0
+    if problem.in_time:
+        # Of the two orders of a pair at most one is known.
+        return 0.5
     pairs = n * n if problem.weighs else n * (n - 1.0)
     return n * n / ((2.0 if problem.symmetric else 4.0) * pairs)
 
@@ -143,7 +165,9 @@ def sum_error(problem: Problem, norm: float, n: int, features: int) -> float:
         roundings = 16.0 + 8.0 * root
     else:
         tree = 512 + _quotient(n, 512) + _quotient(n, 32) if MARGINS[problem.loss].tree else 0
-        roundings = 2.0 * (8192 + tree) + 16.0 * (1.0 + root)
+        # A record is on a side of at most 2⌈log₂ n⌉ + 2 cuts of time, each with two roundings.
+        cuts = 2 * (2 * n.bit_length() + 2) if problem.in_time else 0
+        roundings = 2.0 * (8192 + tree) + 16.0 * (1.0 + root) + cuts
     return roundings * UNIT * largest_risk_gradient(problem, norm, n)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from . import former, ranges, stages
-from .algorithms import HALVING, KINDS, WHOLE_TABLE
+from .algorithms import HALVING, KINDS, LEARN_FROM_TIMES, WHOLE_TABLE
 from .constants import Constants, constants
 from .losses import MARGINS
 from .reading import Problem, fields, number
@@ -19,6 +19,8 @@ LAWS = {"rounded-gaussian/1": "gaussian", "discrete-laplace/1": "laplace", "roun
 KERNELS = {"ranking": "charges/2", "metric": "tiles/2", "pointwise": "rows/2"}
 WEIGHING = {"ranking": "charges/3", "pointwise": "rows/3"}
 """Kernels of persons with several records each."""
+COMPARABLE = "comparable/1"
+"""The kernel of pairs of which it is known who failed first."""
 
 PATIENCE = 600.0
 """Seconds to wait for an answer, unless told."""
@@ -103,7 +105,7 @@ class Facts:
     @property
     def constant_excess(self) -> float:
         """How far D may lie above its formula."""
-        return MAXIMUM_EXCESS if self.problem.pointwise else EXCESS
+        return MAXIMUM_EXCESS if self.problem.pointwise or self.problem.in_time else EXCESS
 
     @property
     def reach(self) -> float:
@@ -136,6 +138,8 @@ class Facts:
         require(not problem.public_labels, "a person's number of labels is secret")
         require(not problem.promised, "no proof for a promised number of persons")
         exact = problem.pointwise or (problem.kind == "ranking" and not MARGINS[problem.loss].tree)
+        # Pairs in the order of time are summed in floating point; moments need none.
+        exact = self.algorithm == "moments" if problem.in_time else exact
         proved = not problem.weighs or (exact and self.algorithm in ("noisy-gd", "moments", "output-gd"))
         require(proved, f"no proof for {self.algorithm} with all records of a person")
 
@@ -145,7 +149,7 @@ class Facts:
 
     def _sizes(self) -> None:
         columns = fields(self.predictor["encoding"], "columns")["columns"]
-        ranks = "representation" in self.predictor
+        ranks = stages.maps_rows(self.predictor.get("representation"))
         encoded = stages.mapped(columns) if ranks else sum(_width(column) for column in columns)
         weights, d = len(self.predictor["parameters"]), self.features
         task, expected, released = self.problem.kind, d, d
@@ -157,6 +161,10 @@ class Facts:
             released = 2 * d + 1 + matrix
             # Moments are of features alone, and give the intercept beside the weights.
             columns_of_records, expected = encoded, expected + (self.constant != 0.0)
+        if self.problem.in_time:
+            task = "survival"
+            proved = self.algorithm in LEARN_FROM_TIMES and not self.problem.public_labels
+            require(proved, f"no proof for {self.algorithm} over times")
         if task == "pointwise":
             task = "regression" if self.problem.loss == "residual" else "classification"
             # What a classifier minimises ranks, too.
@@ -218,7 +226,8 @@ class Facts:
     def check_kernel(self) -> None:
         """Check that gradients over all pairs name the code whose rounding is bounded here."""
         kernels = WEIGHING if self.problem.weighs else KERNELS
-        expected = kernels.get(self.problem.kind) if self.algorithm in WHOLE_TABLE else None
+        named = COMPARABLE if self.problem.in_time else kernels.get(self.problem.kind)
+        expected = named if self.algorithm in WHOLE_TABLE else None
         require(self.released["kernel"] == expected, f"the kernel is {self.released['kernel']}")
 
     def lattice(self, largest: float, slack: float = 1e-9) -> None:

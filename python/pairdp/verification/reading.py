@@ -84,7 +84,8 @@ class Problem:
     """What was minimised, and over what."""
 
     kind: str
-    symmetric: bool
+    form: str
+    """Which pairs of a ranking count."""
     loss: str
     q: float
     target: float
@@ -115,7 +116,7 @@ class Problem:
         radius = number(entries.get("radius", math.inf))
         kappa, ridge = number(raw["feature_bound"]), number(raw.get("ridge", 0.0))
         form, labels = objective.get("form", "indicator"), raw["labels"]
-        require(form in ("indicator", "symmetric"), f"{form} is not known here")
+        require(form in ("indicator", "symmetric", "comparable"), f"{form} is not known here")
         require(labels in ("private", "public"), f"{labels} is not known here")
         require(1.0 < q < 2.0 or (loss == "residual" and q == 2.0), f"q is {q}")
         require(kind == "metric" or domain in ("whole", "ball"), "only metrics are matrices")
@@ -123,14 +124,23 @@ class Problem:
         require(math.isfinite(radius) or lipschitz, "no Lipschitz constant on the whole space")
         limited = [kappa, target] + ([radius] if math.isfinite(radius) else [])
         require(all(1e-30 <= bound <= 1e30 for bound in limited) and ridge >= 0.0, "a bound is out of range")
-        symmetric, public = form == "symmetric", labels == "public"
         neighbours, entries = _variant(raw.get("neighbours", "replace-one"), _NEIGHBOURS)
         cap = int(number(entries["most"])) if neighbours != "replace-one" else None
         promised = neighbours == "add-remove-promised"
         per_person = raw.get("per_person")
         require(per_person in (None, "weights", "one"), f"{per_person} is not known here")
-        common = (kind, symmetric, loss, q, target, domain, radius, kappa, ridge, public)
+        common = (kind, form, loss, q, target, domain, radius, kappa, ridge, labels == "public")
         return Problem(*common, cap, promised, per_person)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether every pair counts in both orders, at twice the margin."""
+        return self.form == "symmetric"
+
+    @property
+    def in_time(self) -> bool:
+        """Whether the pairs that count are those of which it is known who failed first."""
+        return self.form == "comparable"
 
     @property
     def weighs(self) -> bool:

@@ -1,4 +1,4 @@
-"""What was released before training: ``representation.md``.
+"""What was released before training: ``representation.md``, for times ``survival_scores.md``.
 
 The map of rows is not in the file: it follows from the released weights wherever it is needed.
 """
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 KNOTS = 57
 """Of a column of numbers: 33 at equal distances, six more towards −1, from either side towards 0, and towards 1."""
 READING = "ranks/2"
+READING_TIMES = "times/1"
+"""Where weights are of times alone, and rows stay as ranges put them."""
+TIME_CELLS = 16
+"""Eight parts of the time up to the horizon, each with and without an event."""
 MOST_COLUMNS, FUNCTIONS = 600, 5
 """A number becomes five functions of its rank where that makes no more columns than so many, otherwise its rank."""
 
@@ -27,6 +31,11 @@ def read(stage: dict[str, Any]) -> dict[str, Any]:
     stage["noise"] = fields(stage["noise"], "sensitivity error ratio lattice_bits sigma")
     require(stage["kind"] == "knots", f"no stage is called {stage['kind']}")
     return stage
+
+
+def maps_rows(released: Any) -> bool:
+    """Whether rows are mapped by what was released."""
+    return isinstance(released, dict) and released.get("reading") != READING_TIMES
 
 
 def counts(columns: list[dict[str, Any]]) -> tuple[int, int, int]:
@@ -47,16 +56,23 @@ def check(facts: Facts) -> None:
     released, planned = facts.predictor.get("representation"), facts.plan.get("representation")
     present = [bool(facts.stages), released is not None, planned is not None]
     require(len(set(present)) == 1, "a stage, its plan and what it released come together")
+    # What stands for a time in moments follows from a released histogram, and from nothing else.
+    times = facts.problem.in_time and facts.released["kind"] == "moments"
+    require(released is not None or not times, "moments of times without a histogram")
     if released is None or planned is None:
         return
+    require(maps_rows(released) or times, "weights of nothing")
     require(len(facts.stages) == 1, f"{len(facts.stages)} stages")
     stage, noise = facts.stages[0], facts.stages[0]["noise"]
-    numbers, categories, places = counts(facts.predictor["encoding"]["columns"])
+    columns = facts.predictor["encoding"]["columns"] if maps_rows(released) else []
+    numbers, categories, places = counts(columns)
     # A target whose place an intercept can say has knots as a column of numbers has.
     residual = facts.problem.loss == "residual"
     numbers += residual and facts.released["kind"] == "moments" and facts.predictor.get("constant", 0.0) != 0.0
     secret = facts.problem.cap is not None
-    p = KNOTS * numbers + places + 1 + secret
+    p = KNOTS * numbers + places + TIME_CELLS * times + 1 + secret
+    # A record's time and event are in one cell of a grid, which moves as a column of numbers does.
+    numbers += times
     own = {"numbers": numbers, "categories": categories, "coordinates": p}
     planned = fields(planned, "share numbers categories coordinates")
     for name, value in own.items():
@@ -81,7 +97,8 @@ def check(facts: Facts) -> None:
     rounding = norm * math.sqrt(p) * (1.0 + 2.0**-7) / 2.0**bits
     covers("σ", noise["sigma"], distance / (ratio - rounding))
     released = fields(released, "reading counted noise weights")
-    require(released["reading"] == READING and len(released["weights"]) == p, "weights that nobody knows how to read")
+    known = released["reading"] in (READING, READING_TIMES) and len(released["weights"]) == p
+    require(known, "weights that nobody knows how to read")
     for weight in released["weights"]:
         number(weight)
     stated, expected = number(released["noise"]), noise["sigma"] * deviation

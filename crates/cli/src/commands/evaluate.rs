@@ -276,7 +276,7 @@ fn auc(predictor: &Predictor, table: &Table, data: &Path) -> Result<f64, Failure
 
 fn survival(predictor: &Predictor, table: &Table, data: &Path) -> Result<Exact, Failure> {
     let concordance =
-        measure::concordance_index(&predictor.scores(table), &table.targets).ok_or_else(|| {
+        measure::concordance_index(&predictor.scores(table), &table.targets, None).ok_or_else(|| {
             Failure::refused(
                 format!("{}: of no two records is it known who failed first", data.display()),
                 "evaluate on a larger table",

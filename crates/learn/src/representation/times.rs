@@ -4,8 +4,10 @@
 //! many others a record comes before, less how many come before it, is Gehan's score (1965). From all records' times it would be
 //! private; from a released histogram of times it is a public function of the record's own cell.
 
-use super::Representation;
-use pairdp_pairwise::knots::{Layout, TIME_BINS, TIME_CELLS, time_cell};
+use super::{Representation, layout_for, maps_rows};
+use crate::{Predictor, Task};
+use pairdp_data::Label;
+use pairdp_pairwise::knots::{Block, Layout, TIME_BINS, TIME_CELLS, time_cell};
 use pairdp_units::directed::{larger, smaller};
 use serde::{Deserialize, Serialize};
 
@@ -46,10 +48,39 @@ impl TimeScores {
     }
 }
 
+/// The share of records without an event until the end of each bin of time (Kaplan and Meier 1958), from 1 at the beginning. Who was
+/// censored in a bin counts as seen to its end.
+fn without_event(shares: &[f64]) -> Vec<f64> {
+    let (censored, events) = shares.split_at(TIME_BINS);
+    let (mut at_risk, mut left) = (shares.iter().sum::<f64>(), 1.0);
+    let mut curve = vec![left];
+    for bin in 0..TIME_BINS {
+        if at_risk > 0.0 {
+            left *= smaller(larger(1.0 - events[bin] / at_risk, 0.0), 1.0);
+        }
+        at_risk -= events[bin] + censored[bin];
+        curve.push(left);
+    }
+    curve
+}
+
+impl Predictor {
+    /// Times, from 0 to the horizon, with the share of records that had no event until then, as the first release says; none where
+    /// nothing was released of times.
+    pub fn survival_curve(&self) -> Option<Vec<[f64; 2]>> {
+        let released = self.representation.as_ref().filter(|_| self.task == Task::Survival)?;
+        let layout = layout_for(&self.encoding, maps_rows(released), Some(Block::Times));
+        let horizon = self.label.as_ref().and_then(Label::times).map_or(1.0, |times| times.horizon);
+        let curve = without_event(&time_shares(&layout, released)?);
+        let time = |edge: usize| horizon * edge as f64 / TIME_BINS as f64;
+        Some(curve.into_iter().enumerate().map(|(edge, share)| [time(edge), share]).collect())
+    }
+}
+
 /// The share of records in each cell, as released and moved towards equal shares by how much of it may be noise (James and Stein
 /// 1961).
 fn time_shares(layout: &Layout, released: &Representation) -> Option<Vec<f64>> {
-    let weights = &released.weights[layout.times()?..][..TIME_CELLS];
+    let weights = released.weights.get(layout.times()?..)?.get(..TIME_CELLS)?;
     let even = 1.0 / TIME_CELLS as f64;
     let off: Vec<f64> = weights.iter().map(|weight| weight / released.counted - even).collect();
     let length: f64 = off.iter().map(|off| off * off).sum();
@@ -68,7 +99,6 @@ fn time_shares(layout: &Layout, released: &Representation) -> Option<Vec<f64>> {
 mod tests {
     use super::super::{READING_TIMES, read};
     use super::*;
-    use pairdp_pairwise::knots::Block;
 
     fn scores(weights: &[f64; TIME_CELLS], counted: usize, noise: f64) -> TimeScores {
         let layout = Layout::new(vec![Block::Times]);
@@ -101,6 +131,20 @@ mod tests {
             let expected = 2.0 * (exact - least) / (most - least) - 1.0;
             assert!((found - expected).abs() < 1e-6, "{found} for {expected}");
         }
+    }
+
+    /// Against a life table by hand: 100 at risk, 10 events and 20 censored in the first bin, 7 events in the second, the rest censored
+    /// at the end.
+    #[test]
+    fn the_curve_is_that_of_a_life_table() {
+        let mut cells = [0.0; TIME_CELLS];
+        (cells[TIME_BINS], cells[0], cells[TIME_BINS + 1], cells[TIME_BINS - 1]) = (10.0, 20.0, 7.0, 63.0);
+        let curve = without_event(&cells.map(|cell| cell / 100.0));
+        assert_eq!(curve.len(), TIME_BINS + 1);
+        for (found, expected) in curve.iter().zip([1.0, 0.9, 0.9 * 0.9, 0.81, 0.81, 0.81, 0.81, 0.81, 0.81]) {
+            assert!((found - expected).abs() < 1e-12, "{curve:?}");
+        }
+        assert!(without_event(&[0.0; TIME_CELLS]).iter().all(|share| (share - 1.0).abs() < 1e-12));
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl Settings {
         let usual = if worth { RepresentationKind::Ranks } else { RepresentationKind::Ranges };
         let representation = self.representation.or(Some(usual));
         let algorithm = Some(Algorithm::Moments);
-        Ok((Self { representation, algorithm, ..self.clone() }, Some(because)))
+        Ok((Self { algorithm, representation, ..self.clone() }, Some(because)))
     }
 
     /// Columns become ranks, by a first release, as honest ranges are wide: unless another representation was asked for, or for δ = 0,

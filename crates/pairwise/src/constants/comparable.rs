@@ -19,7 +19,6 @@ pub(super) fn constants(loss: MarginLoss, kappa: f64, norm: f64) -> Constants {
 /// A bound on a + b, the steepness of a pair before and after it was turned round, times how far the two terms are from parallel.
 fn turned_round(loss: MarginLoss, reach: f64) -> f64 {
     match loss {
-        MarginLoss::Hinge => 2.0,
         MarginLoss::CappedLogistic => 1.0,
         MarginLoss::Squared => 4.0 * (1.0 + reach),
         MarginLoss::QHinge { q } => 2.0 * q * (1.0 + reach).powf(q - 1.0),
@@ -27,7 +26,7 @@ fn turned_round(loss: MarginLoss, reach: f64) -> f64 {
             let at = |angle: f64| loss.steepness(-reach * angle.sin()) * (1.0 + angle.cos());
             maximum(at, std::f64::consts::FRAC_PI_2) * (1.0 + 1e-6)
         }
-        MarginLoss::Logistic => 2.0,
+        MarginLoss::Hinge | MarginLoss::Logistic => 2.0,
     }
 }
 

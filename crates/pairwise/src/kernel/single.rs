@@ -26,10 +26,9 @@ pub fn pair_gradient(
         Objective::Ranking { form, loss } => {
             let scale = match form {
                 RankingForm::Indicator if first > 0.0 && second < 0.0 => 1.0,
-                RankingForm::Indicator => return,
-                RankingForm::Symmetric => first - second,
                 RankingForm::Comparable if signed_time::is_before(first, second) => 1.0,
-                RankingForm::Comparable => return,
+                RankingForm::Symmetric => first - second,
+                RankingForm::Indicator | RankingForm::Comparable => return,
             };
             if scale == 0.0 {
                 return;
