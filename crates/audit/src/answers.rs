@@ -7,6 +7,7 @@ use pairdp_learn::baseline::phase_result;
 use pairdp_learn::{Mechanism, Plan};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Constants, Objective, Problem, RankingForm, Records, moments};
+use pairdp_units::signed_time;
 
 /// One table, and all that exact answers about it need.
 pub(crate) struct Known {
@@ -99,8 +100,13 @@ impl Facts {
     /// The gradient of an unordered pair, as stochastic steps take it.
     pub(crate) fn pair(&self, known: &Known, i: usize, j: usize, at: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; at.len()];
-        let pair =
-            if self.takes_either_order() && known.records.targets()[i] < 0.0 { (j, i) } else { (i, j) };
+        let (first, second) = (known.records.targets()[i], known.records.targets()[j]);
+        let turned = match self.problem.objective() {
+            Objective::Ranking { form: RankingForm::Indicator, .. } => first < 0.0,
+            Objective::Ranking { form: RankingForm::Comparable, .. } => signed_time::is_before(second, first),
+            _ => false,
+        };
+        let pair = if turned { (j, i) } else { (i, j) };
         kernel::pair_gradient(self.problem, &self.constants, &known.records, pair, at, &mut out);
         out
     }
@@ -112,9 +118,10 @@ impl Facts {
         out
     }
 
-    /// The indicator form has a loss in one order of a pair only, and steps take that one.
+    /// The indicator form, and times, have a loss in one order of a pair only, and steps take that one.
     fn takes_either_order(&self) -> bool {
-        matches!(self.problem.objective(), Objective::Ranking { form: RankingForm::Indicator, .. })
+        let Objective::Ranking { form, .. } = self.problem.objective() else { return false };
+        matches!(form, RankingForm::Indicator | RankingForm::Comparable)
     }
 
     /// How far apart the two tables are in all releases together, in units of the noise, along the path that the first table's

@@ -7,11 +7,14 @@
 
 use crate::AuditError;
 use pairdp_noise::{Replay, Source};
-use pairdp_pairwise::{Labels, Objective, PointLoss, Problem, Records, Strata};
+use pairdp_pairwise::{Labels, Objective, PointLoss, Problem, RankingForm, Records, Strata};
+use pairdp_units::signed_time::signed_time;
 use serde::Serialize;
 
 /// Rows are longer than allowed by this factor: clipping leaves an extreme record, and forgetting to clip is noticed.
 const LOUD: f64 = 8.0;
+/// An event at half the time, as a signed time: one record can come before all who had theirs then, or after.
+const BETWEEN: f64 = 1.5;
 /// Records of a person who has many.
 const CROWD: usize = 50;
 
@@ -103,9 +106,10 @@ pub fn extremes(problem: Problem, n: usize, columns: usize, replaced: usize) -> 
     let [low, high] = targets(problem);
     let all =
         [(-1.0, low), (-1.0, high), (1.0, low), (1.0, high)].map(|(side, target)| Extreme { side, target });
+    let between = [Extreme { side: -1.0, target: BETWEEN }];
     let mut found = Vec::new();
     // Mirroring everything changes nothing, so that the others may stay on one side.
-    for others in &all[..2] {
+    for others in if is_in_time(problem) { &between } else { &all[..2] } {
         for (k, before) in all.iter().enumerate() {
             for after in &all[k + 1..] {
                 if problem.labels() == Labels::Public && before.target.to_bits() != after.target.to_bits() {
@@ -169,12 +173,19 @@ pub fn typical(problem: Problem, n: usize, columns: usize) -> TablePair {
     TablePair { first, second, replaced: 0, uniform: false }
 }
 
-/// Two targets that are as different as the objective allows.
+fn is_in_time(problem: Problem) -> bool {
+    matches!(problem.objective(), Objective::Ranking { form: RankingForm::Comparable, .. })
+}
+
+/// Two targets that are as different as the objective allows; of times, an event before all others and nothing seen until after them.
 fn targets(problem: Problem) -> [f64; 2] {
     match problem.objective() {
         Objective::Metric { .. } => [0.0, 1.0],
         Objective::Pointwise { loss: PointLoss::Residual { target_bound, .. } } => {
             [-target_bound, target_bound]
+        }
+        Objective::Ranking { form: RankingForm::Comparable, .. } => {
+            [signed_time(1.0, false, 1.0), signed_time(0.0, true, 1.0)]
         }
         _ => [-1.0, 1.0],
     }

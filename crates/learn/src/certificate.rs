@@ -69,7 +69,8 @@ mod tests {
     fn certificates_have_a_name_for_all_that_is_learned() {
         let margins: Vec<MarginLoss> = LossKind::all().filter_map(|kind| kind.of_margins(1.5)).collect();
         let rankings = margins.iter().flat_map(|&loss| {
-            [RankingForm::Indicator, RankingForm::Symmetric].map(|form| Objective::Ranking { form, loss })
+            [RankingForm::Indicator, RankingForm::Symmetric, RankingForm::Comparable]
+                .map(|form| Objective::Ranking { form, loss })
         });
         let points = margins.iter().map(|&loss| PointLoss::Margin(loss));
         let points = points.chain([PointLoss::Residual { q: 1.1, target_bound: 0.1 }]);

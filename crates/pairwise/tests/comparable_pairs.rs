@@ -251,6 +251,26 @@ fn no_table_and_no_neighbour_exceed_the_bound() {
     }
 }
 
+/// One record more or less in a cut decides whether its pairs are added up one by one or by a tree: all others must not notice. 129 events
+/// of which each is at the corner of the hinge with 128 later records, and the same with one of them censored before.
+#[test]
+fn how_a_cut_is_added_up_is_no_record_s_secret() {
+    for q in [1.001, 1.01, 1.2, 1.5, 1.9] {
+        let problem = problem(MarginLoss::QHinge { q }, RankingForm::Comparable);
+        let gradient = |first: f64| {
+            let rows = [vec![0.5; 129], vec![2.0_f64.powi(-55); 128]].concat();
+            let times =
+                [vec![first], vec![signed_time(0.1, true, 1.0); 128], vec![signed_time(0.9, true, 1.0); 128]];
+            let records = Records::with_targets(rows, 1, times.concat(), 1.0).unwrap();
+            kernel::gradient(problem, &records, &[2.0], Par::Sequential)
+        };
+        let (more, fewer) = (gradient(signed_time(0.1, true, 1.0)), gradient(signed_time(0.05, false, 1.0)));
+        let claimed = problem.gradient_sensitivity(2.0, 257).unwrap().get();
+        let moved = difference(&more, &fewer);
+        assert!(moved <= claimed, "q = {q}: {moved} of {claimed}");
+    }
+}
+
 /// The shares of which C is made: all tables of two and three records with three times, both states and three scores. Nothing moves
 /// further than claimed, and nothing smaller would hold.
 #[test]

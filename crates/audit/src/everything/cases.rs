@@ -75,7 +75,8 @@ impl fmt::Display for Case {
     }
 }
 
-const TASKS: [Task; 4] = [Task::Ranking, Task::Metric, Task::Classification, Task::Regression];
+const TASKS: [Task; 5] =
+    [Task::Ranking, Task::Metric, Task::Classification, Task::Regression, Task::Survival];
 const DOMAINS: [DomainKind; 5] = [
     DomainKind::Ball,
     DomainKind::Whole,

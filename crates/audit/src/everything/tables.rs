@@ -2,7 +2,7 @@
 
 use crate::Table;
 use pairdp_noise::{Replay, Source};
-use pairdp_pairwise::{Domain, Objective, PointLoss, Problem, clip_row};
+use pairdp_pairwise::{Domain, Objective, PointLoss, Problem, RankingForm, clip_row};
 use pairdp_units::Adjacency;
 
 /// What records look like before a mechanism sees them.
@@ -213,6 +213,10 @@ impl Attack {
                 2 => 10.0 * target_bound * unit(source),
                 _ => target_bound * unit(source),
             },
+            // When each was last seen, with an event or without: signed times, with ties.
+            Objective::Ranking { form: RankingForm::Comparable, .. } => {
+                [1.0, 1.25, 1.5, 2.0, -1.0, -1.25, -1.5, -2.0][below(source, 8)]
+            }
             _ => [-1.0, 1.0][below(source, 2)],
         };
         Record { features, target }

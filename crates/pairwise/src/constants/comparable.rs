@@ -2,9 +2,7 @@
 
 use super::{Constants, maximum, ranking};
 use crate::MarginLoss;
-
-/// Beyond this reach the largest value is close enough to its limit to take that.
-const FAR: f64 = 1000.0;
+use pairdp_units::directed::smaller;
 
 /// As for other pairs, but that one record can turn all of its pairs round: a pull becomes a push.
 pub(super) fn constants(loss: MarginLoss, kappa: f64, norm: f64) -> Constants {
@@ -22,9 +20,9 @@ fn turned_round(loss: MarginLoss, reach: f64) -> f64 {
         MarginLoss::CappedLogistic => 1.0,
         MarginLoss::Squared => 4.0 * (1.0 + reach),
         MarginLoss::QHinge { q } => 2.0 * q * (1.0 + reach).powf(q - 1.0),
-        MarginLoss::Logistic if reach < FAR => {
+        MarginLoss::Logistic if reach.is_finite() => {
             let at = |angle: f64| loss.steepness(-reach * angle.sin()) * (1.0 + angle.cos());
-            maximum(at, std::f64::consts::FRAC_PI_2) * (1.0 + 1e-6)
+            smaller(maximum(at, std::f64::consts::FRAC_PI_2) * (1.0 + 1e-6), 2.0)
         }
         MarginLoss::Hinge | MarginLoss::Logistic => 2.0,
     }
@@ -49,7 +47,11 @@ mod tests {
             let found = turned_round(MarginLoss::Logistic, reach);
             assert!((found - expected).abs() < 5.1e-5 + 2e-6, "{found} at {reach}");
         }
-        assert!(turned_round(MarginLoss::Logistic, 999.0) > 1.99);
+        // Far out it is 2 less about 2·ln(R)²/R² (from its formula), found however narrow its peak is.
+        for reach in [1e3, 1e5, 1e8, 1e12] {
+            let found = turned_round(MarginLoss::Logistic, reach);
+            assert!(found <= 2.0 && found > 2.0 - 2e-4, "{found} at {reach}");
+        }
         assert!(turned_round(MarginLoss::Logistic, f64::INFINITY) >= 2.0);
     }
 }

@@ -9,6 +9,7 @@ use super::blocks::Par;
 use super::charges::{self, Scaled};
 use super::rows;
 use crate::{MarginLoss, Problem, Records};
+use pairdp_units::directed::larger;
 use pairdp_units::signed_time;
 
 /// A cut with at most so many pairs is summed pair by pair: faster than to prepare anything.
@@ -46,6 +47,16 @@ impl<'a> Stretch<'a> {
     }
 }
 
+/// How steeply the loss of a pair falls: what every way to add pairs up computes, to the last bit where a rounding decides. A slope
+/// like that of the q-hinge rises so fast from its corner that two roundings of one margin would be two slopes, and which way is taken
+/// depends on other records.
+fn steepness(loss: MarginLoss, event: f64, later: f64) -> f64 {
+    match loss {
+        MarginLoss::QHinge { q } => q * larger(later - (event - 1.0), 0.0).powf(q - 1.0),
+        _ => loss.steepness(event - later),
+    }
+}
+
 /// Adds the charges of the pairs of a stretch.
 fn add_charges(stretch: Stretch<'_>, loss: MarginLoss, bound: f64, par: Par, out: &mut [f64]) {
     let Some((earlier, later)) = stretch.cut() else { return };
@@ -59,7 +70,7 @@ fn add_charges(stretch: Stretch<'_>, loss: MarginLoss, bound: f64, par: Par, out
         for event in events {
             let mut sum = 0.0;
             for (charge, score) in of_later.iter_mut().zip(later.scores) {
-                let steepness = loss.steepness(earlier.scores[event] - score);
+                let steepness = steepness(loss, earlier.scores[event], *score);
                 sum += steepness;
                 *charge += steepness;
             }
