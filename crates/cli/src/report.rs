@@ -8,6 +8,7 @@ pub(crate) mod html;
 mod noise;
 mod quality;
 mod shapes;
+mod survival;
 
 pub(crate) use quality::Quality;
 
@@ -69,6 +70,7 @@ pub(crate) fn render(
         // Nothing is computed from numbers that contradict each other.
         body += &noise::section(model, quality)?;
         body += &shapes::section(model).unwrap_or_default();
+        body += &survival::section(model).unwrap_or_default();
     }
     body += &section("What was trained", &trained(model));
     body += &section("Columns", &columns(model));

@@ -184,11 +184,15 @@ fn parts_give_the_model_of_the_whole_table() {
         all.push(settings(Task::Classification, algorithm, None));
     }
     all.push(settings(Task::Regression, Algorithm::NoisyGd, None));
-    for task in [Task::Ranking, Task::Classification, Task::Regression] {
+    for task in [Task::Ranking, Task::Classification, Task::Regression, Task::Survival] {
         all.push(Settings { steps: None, ..settings(task, Algorithm::Moments, None) });
     }
     let representation = Some(RepresentationKind::Ranks);
-    for (task, algorithm) in [(Task::Ranking, Algorithm::NoisyGd), (Task::Regression, Algorithm::Moments)] {
+    for (task, algorithm) in [
+        (Task::Ranking, Algorithm::NoisyGd),
+        (Task::Regression, Algorithm::Moments),
+        (Task::Survival, Algorithm::Moments),
+    ] {
         let steps = (algorithm == Algorithm::NoisyGd).then_some(4);
         all.push(Settings { representation, steps, ..settings(task, algorithm, None) });
     }
@@ -322,6 +326,7 @@ fn what_needs_the_table_in_one_place_is_refused() {
         refused(Settings { steps: None, ..settings(Task::Ranking, algorithm, None) });
     }
     refused(settings(Task::Ranking, Algorithm::NoisyGd, Some(LossKind::QHinge)));
+    refused(settings(Task::Survival, Algorithm::NoisyGd, None));
     refused(Settings { max_records: Some(ROWS), ..settings(Task::Ranking, Algorithm::NoisyGd, None) });
     assert!(matches!(
         describe(Task::Ranking, &[], &encoding, schema.label(), None, 1),

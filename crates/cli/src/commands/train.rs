@@ -223,7 +223,11 @@ pub(crate) fn check_label(task: Task, schema: &Schema) -> Result<(), Failure> {
     task.check_label(&schema.label().kind).map_err(|wanted| {
         Failure::refused(
             format!("{} cannot be learned from the schema's kind of label", task.name()),
-            format!("set {wanted} under [label] in the schema, or choose another --task"),
+            if schema.label().times().is_some() {
+                "times are for --task survival".to_owned()
+            } else {
+                format!("set {wanted} under [label] in the schema, or choose another --task")
+            },
         )
     })
 }

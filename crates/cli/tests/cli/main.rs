@@ -23,4 +23,5 @@ mod repository;
 mod schema;
 mod secrets;
 mod snapshots;
+mod survival;
 mod wide;

@@ -246,7 +246,8 @@ pub(crate) fn can_ask_parts(mechanism: &Mechanism) -> Result<(), LearnError> {
     if problem.per_person() == Some(PerPerson::One) {
         return Err(LearnError::OnePlace("drawing one record of each person"));
     }
-    if !parts::can_ask(problem) {
+    // Moments are sums over records, whatever the pairs are.
+    if plan.algorithm() != Algorithm::Moments && !parts::can_ask(problem) {
         return Err(LearnError::OnePlace("this loss over pairs"));
     }
     Ok(())

@@ -33,7 +33,7 @@ const CLEAR_ENOUGH: f64 = 30.0;
 /// For δ = 0, where ratios add up: from this clarity on knowing where columns lie is worth its part of ε.
 const WORTH_A_SHARE: f64 = 60.0;
 /// For times, of which a histogram is released in any case: from this clarity on ranks of columns are worth their part.
-const RANKS_FROM: f64 = 60.0;
+const RANKS_FROM: f64 = 30.0;
 /// τ over nμ: how far a descent goes, in units of what one logit of noise in a score allows.
 const TRAVEL: f64 = 1.5;
 /// The same for losses whose noise grows with the parameters, and for pairs, whose signal is a quarter.
