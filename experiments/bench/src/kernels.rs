@@ -13,7 +13,11 @@ const MOST_CELLS: usize = 1_000_000_000;
 /// The definition is timed here and extrapolated as n².
 const NAIVE_RECORDS: usize = 20_000;
 
+/// All of it, or `--only survival`: pairs in the order of time.
 pub(crate) fn run(report: &mut Report) {
+    if Report::option("--only").as_deref() == Some("survival") {
+        return crate::survival::speed(report);
+    }
     for columns in [8, 50, 200] {
         let mut times = Vec::new();
         for n in [10_000, 100_000, 1_000_000, 10_000_000] {
@@ -24,6 +28,7 @@ pub(crate) fn run(report: &mut Report) {
         linearity(report, columns, &times);
     }
     crate::persons::speed(report);
+    crate::survival::speed(report);
     metric(report);
     metric_memory(report);
 }

@@ -3,15 +3,17 @@
 //! DIR has tables and schemas as `bench/survival.py write DIR` makes them of the sets that scikit-survival comes with; the same
 //! script prints Cox's ceiling and what another library can do. Two thirds of a set are trained on, and C is of the rest.
 
-use crate::report::Report;
+use crate::report::{Report, best_seconds};
 use anyhow::{Context as _, Result};
 use pairdp_data::{Encoding, LabelUse, Schema, Table};
 use pairdp_learn::baseline::{self, Baseline};
 use pairdp_learn::{Algorithm, RepresentationKind, Settings, Task, Training};
-use pairdp_noise::Replay;
+use pairdp_noise::{Replay, Source};
+use pairdp_pairwise::kernel::{self, Par};
+use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_reproduce::sets::part;
 use pairdp_reproduce::splits::{mean, quality, shuffled};
-use pairdp_units::Budget;
+use pairdp_units::{Budget, signed_time};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,6 +41,34 @@ pub(crate) fn measure(report: &mut Report, folder: &Path, epsilons: &[f64]) -> R
         one_set(report, &name, &table, &encoding, epsilons)?;
     }
     Ok(())
+}
+
+/// Gradients over pairs of which it is known who failed first, against those of an AUC ranker on as many records: ⌈log₂(n/64)⌉ times as
+/// long, as time is halved so often, would be the plain cost. Part of `kernels`.
+pub(crate) fn speed(report: &mut Report) {
+    for (n, columns) in [(10_000, 8), (100_000, 8), (1_000_000, 8), (1_000_000, 50)] {
+        let mut random = Replay::from_seed(11);
+        let mut uniform = || (random.next_word() >> 11) as f64 / (1_u64 << 53) as f64;
+        let features: Vec<f64> = (0..n * columns).map(|_| 2.0 * uniform() - 1.0).collect();
+        let times: Vec<f64> =
+            (0..n).map(|_| signed_time::signed_time(uniform(), uniform() < 0.4, 1.0)).collect();
+        let Ok(records) = Records::with_targets(features, columns, times, 1.0) else { return };
+        let w: Vec<f64> = (0..columns).map(|k| (k as f64 * 0.7).sin()).collect();
+        let sizes = [("n", n as f64), ("d", columns as f64)];
+        let rounds = ((n as f64 / 64.0).log2()).ceil();
+        for (loss, name) in [(MarginLoss::Logistic, "logistic"), (MarginLoss::Hinge, "hinge")] {
+            let seconds = |form| {
+                let objective = Objective::Ranking { form, loss };
+                let domain = Domain::Ball { radius: 10.0 };
+                let problem =
+                    Problem::new(objective, domain, 1.0).unwrap_or_else(|error| unreachable!("{error}"));
+                best_seconds(3, || kernel::gradient(problem, &records, &w, Par::Parallel))
+            };
+            let ratio = seconds(RankingForm::Comparable) / seconds(RankingForm::Indicator);
+            report.row(&format!("comparable-{name}/ranker"), &sizes, ratio, "ratio");
+            report.row(&format!("comparable-{name}/rounds"), &sizes, ratio / rounds, "of ⌈log₂(n/64)⌉");
+        }
+    }
 }
 
 fn contenders() -> Vec<(&'static str, Settings)> {

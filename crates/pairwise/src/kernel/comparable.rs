@@ -7,10 +7,12 @@
 
 use super::blocks::Par;
 use super::charges::{self, Scaled};
+use super::exponential::exp_of_negative;
 use super::rows;
 use crate::{MarginLoss, Problem, Records};
 use pairdp_units::directed::larger;
 use pairdp_units::signed_time;
+use pulp::{Arch, NullaryFnOnce};
 
 /// A cut with at most so many pairs is summed pair by pair: faster than to prepare anything.
 const FEW_PAIRS: usize = 1 << 14;
@@ -47,6 +49,44 @@ impl<'a> Stretch<'a> {
     }
 }
 
+/// The pairs of a cut, one by one, in the registers that the machine has.
+struct PairByPair<'a> {
+    loss: MarginLoss,
+    events: &'a [usize],
+    earlier: &'a [f64],
+    later: &'a [f64],
+    before: &'a mut [f64],
+    of_later: &'a mut [f64],
+}
+
+impl NullaryFnOnce for PairByPair<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { loss, events, earlier, later, before, of_later } = self;
+        // Slopes first, as many at once as registers hold, and then sums in the order of records: the same everywhere.
+        let mut slopes = vec![0.0; later.len()];
+        for &event in events {
+            let own = earlier[event];
+            if loss == MarginLoss::Logistic {
+                slopes.iter_mut().zip(later).for_each(|(slope, score)| *slope = falling(own - score));
+            } else {
+                slopes.iter_mut().zip(later).for_each(|(slope, score)| *slope = steepness(loss, own, *score));
+            }
+            of_later.iter_mut().zip(&slopes).for_each(|(charge, slope)| *charge += slope);
+            before[event] += slopes.iter().sum::<f64>();
+        }
+    }
+}
+
+/// How steeply the logistic loss falls, 1/(1 + eᵐ), for vector registers; next to which the library's is the same to 10⁻¹⁴.
+#[inline(always)]
+fn falling(margin: f64) -> f64 {
+    let e = exp_of_negative(-margin.abs());
+    (if margin > 0.0 { e } else { 1.0 }) / (1.0 + e)
+}
+
 /// How steeply the loss of a pair falls: what every way to add pairs up computes, to the last bit where a rounding decides. A slope
 /// like that of the q-hinge rises so fast from its corner that two roundings of one margin would be two slopes, and which way is taken
 /// depends on other records.
@@ -67,15 +107,14 @@ fn add_charges(stretch: Stretch<'_>, loss: MarginLoss, bound: f64, par: Par, out
     if few {
         // Each cut in sums of its own, so that roundings of one do not add up with those of others.
         let mut of_later = vec![0.0; later.scores.len()];
-        for event in events {
-            let mut sum = 0.0;
-            for (charge, score) in of_later.iter_mut().zip(later.scores) {
-                let steepness = steepness(loss, earlier.scores[event], *score);
-                sum += steepness;
-                *charge += steepness;
-            }
-            before[event] += sum;
-        }
+        Arch::new().dispatch(PairByPair {
+            loss,
+            events: &events,
+            earlier: earlier.scores,
+            later: later.scores,
+            before,
+            of_later: &mut of_later,
+        });
         after.iter_mut().zip(of_later).for_each(|(total, charge)| *total -= charge);
     } else {
         let (scores, targets) = two_classes(earlier, &events, later);
