@@ -1,8 +1,7 @@
 """Audits from Python. An intact mechanism is accused once in a million audits."""
 
-import pytest
-
 import pairdp
+import pytest
 
 
 def test_an_intact_mechanism_is_not_accused() -> None:

@@ -9,19 +9,12 @@ import sys
 import numpy as np
 import pandas
 import pytest
-from scipy import sparse
-
 from pairdp import (
     PrivateClassifier,
     PrivateMetric,
     PrivateRanker,
     PrivateRegressor,
     _core,
-    accounting,
-    audit,
-    baseline,
-    engines,
-    plan,
 )
 from pairdp.engines.__main__ import main
 from pairdp.engines.frames import receive, send

@@ -4,9 +4,8 @@ import doctest
 import pkgutil
 from importlib import import_module
 
-import pytest
-
 import pairdp
+import pytest
 
 # Those that need Ray or Dask, and the program, have no examples.
 ELSEWHERE = ("_ray", "_dask", "__main__")

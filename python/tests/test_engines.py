@@ -10,9 +10,8 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
-
 import pairdp
+import pytest
 from engine_trials import (
     PARTS,
     Sums,

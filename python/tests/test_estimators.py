@@ -4,16 +4,9 @@ import json
 import pickle
 
 import numpy as np
+import pairdp
 import pandas
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
-
-import pairdp
 from pairdp import (
     PrivacyBudgetError,
     PrivateClassifier,
@@ -24,6 +17,12 @@ from pairdp import (
 )
 from pairdp._parameters import SETTINGS
 from pairdp.ledger import Ledger
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
 PUBLIC = BUDGET | {"bounds": (-1, 1)}

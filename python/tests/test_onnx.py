@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-
 from pairdp import PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, _core, baseline
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")

@@ -8,13 +8,12 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import pytest
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
-
 import pairdp
+import pytest
 from pairdp import PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, _core, baseline
 from pairdp._parameters import AUTO, LOSSES, SETTINGS, TASKS
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 PRIVATE = (PrivateRanker, PrivateMetric, PrivateClassifier, PrivateRegressor)
 TWINS = (baseline.Ranker, baseline.Metric, baseline.Classifier, baseline.Regressor)

@@ -4,7 +4,6 @@ import sys
 
 import numpy as np
 import pytest
-
 from pairdp import accounting, plot
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -91,15 +91,7 @@ impl Certificate {
     /// Whom the guarantee protects and from what, in words that follow "private for".
     pub fn protects(&self) -> String {
         let protects = self.adjacency().protects(self.records);
-        // Public orders and phases go by places, and the place of a person is where the first record is.
-        let by_places = match &self.released {
-            Released::Online { .. } | Released::Output { order: Some(_), .. } => true,
-            Released::Output { .. }
-            | Released::Gradients { .. }
-            | Released::SampledGradients { .. }
-            | Released::Moments { .. } => false,
-        };
-        if by_places && self.adjacency() == Adjacency::ReplaceOnePerson {
+        if self.released.goes_by_places() && self.adjacency() == Adjacency::ReplaceOnePerson {
             return format!("{protects}, at the same place in the order of first appearance");
         }
         protects

@@ -76,6 +76,19 @@ pub enum Released {
     },
 }
 
+impl Released {
+    /// Whether public orders or phases go by places; the place of a person is where the first record is.
+    pub(crate) fn goes_by_places(&self) -> bool {
+        match self {
+            Self::Online { .. } | Self::Output { order: Some(_), .. } => true,
+            Self::Output { .. }
+            | Self::Gradients { .. }
+            | Self::SampledGradients { .. }
+            | Self::Moments { .. } => false,
+        }
+    }
+}
+
 /// A release before training. Given what it released, a public map of single rows follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]

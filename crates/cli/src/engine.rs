@@ -12,9 +12,12 @@ use pairdp_learn::parts::{Ask, Part, merge};
 use pairdp_units::{FrontEnd, Hint};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// How often a worker is started again over one question.
 const LOSSES: u32 = 8;
+/// How long a process may take to end once it has nothing more to say.
+const ENDING: Duration = Duration::from_secs(5);
 /// No frame is longer: a length beyond it is not one.
 const LONGEST: u64 = 1 << 40;
 
@@ -150,6 +153,18 @@ impl Program {
         }
     }
 
+    /// What is said when it ends before its parts are loaded.
+    fn ended(&self) -> String {
+        match self {
+            Self::Own { .. } => "a worker ended while it loaded its parts".to_owned(),
+            Self::Bridge(_) => {
+                "the bridge to the cluster ended: is pairdp installed in the Python that runs it?\n\
+                                hint: name another in the variable PAIRDP_PYTHON"
+                    .to_owned()
+            }
+        }
+    }
+
     fn failure(&self, error: &io::Error) -> Failure {
         match self {
             Self::Own { .. } => Failure::Failed(format!("a worker process could not be started: {error}")),
@@ -198,7 +213,9 @@ impl Worker {
         let (input, output) = (BufWriter::new(input), BufReader::new(output));
         self.process = Some(Process { child, input, output });
         let parts = serde_json::to_vec(&self.parts)?;
-        self.send(b'P', &parts)
+        // One that is gone already is noticed when it does not say that it has loaded them.
+        let _ = self.send(b'P', &parts);
+        Ok(())
     }
 
     fn send(&mut self, tag: u8, body: &[u8]) -> io::Result<()> {
@@ -211,22 +228,30 @@ impl Worker {
         receive(&mut process.output)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// Waits until the parts are loaded.
+    /// Waits until the parts are loaded; a worker that is killed over it is started again.
     fn loaded(&mut self) -> Result<(), String> {
-        let Ok((tag, body)) = self.receive() else {
-            return Err(match self.program {
-                Program::Own { .. } => "a worker ended while it loaded its parts".to_owned(),
-                Program::Bridge(_) => {
-                    "the bridge to the cluster ended: is pairdp installed in the Python that runs it?\n\
-                     hint: name another in the variable PAIRDP_PYTHON"
-                        .to_owned()
-                }
-            });
-        };
-        match (tag, body) {
-            (b'R', _) => Ok(()),
-            (_, message) => Err(String::from_utf8_lossy(&message).into_owned()),
+        for _ in 0..LOSSES {
+            match self.receive() {
+                Ok((b'R', _)) => return Ok(()),
+                Ok((_, message)) => return Err(String::from_utf8_lossy(&message).into_owned()),
+                Err(_) if self.was_killed() => self.start().map_err(|error| error.to_string())?,
+                Err(_) => return Err(self.program.ended()),
+            }
         }
+        Err(format!("a worker was killed {LOSSES} times while it loaded its parts"))
+    }
+
+    /// Whether its process was ended from outside, and not by what it found: starting it again may help.
+    fn was_killed(&mut self) -> bool {
+        let deadline = Instant::now() + ENDING;
+        while let Some(process) = &mut self.process {
+            match process.child.try_wait() {
+                Ok(Some(status)) => return status.code().is_none(),
+                Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// The answer to a question that was sent; a worker that is gone is started again and asked again.

@@ -11,7 +11,6 @@ mod engine;
 mod failure;
 mod files;
 mod output;
-mod plot;
 mod printer;
 mod progress;
 mod report;

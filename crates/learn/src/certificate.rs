@@ -3,7 +3,7 @@
 //! The only file that knows both vocabularies. A certificate is for people who do not trust this crate, so nothing of it is used to
 //! say what a certificate means: `pairdp-verify` reads the same types and derives every number again.
 
-pub use pairdp_certificate::{Certificate, Claim, GradientRelease, Released};
+pub(crate) use pairdp_certificate::{Certificate, Claim, GradientRelease, Released};
 
 use crate::ModelError;
 use crate::release::{Mechanism, PublicFacts};

@@ -147,11 +147,6 @@ impl Evaluation {
         Ok(Price { event, sampler_delta: self.sampler_delta, claim, label: "evaluate".into() })
     }
 
-    /// Whom it protects.
-    pub fn unit(&self) -> Unit {
-        self.unit
-    }
-
     /// Scale of the noise on each share.
     pub fn scale(&self) -> f64 {
         self.scale

@@ -1,6 +1,4 @@
 //! Models for programs that are not ours, and for people who want to read them.
 
 mod onnx;
-mod shapes;
-
-pub use shapes::{EmptyCell, Shape, ShapeParts};
+pub(crate) mod shapes;

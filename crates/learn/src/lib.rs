@@ -30,19 +30,36 @@ mod representation;
 mod spec;
 mod train;
 
-pub use certificate::{Certificate, Claim, GradientRelease, Released, certified_problem};
+// All that is public, from where it is.
+pub use certificate::certified_problem;
 pub use checkpoint::{Checkpointer, Store};
 pub use error::LearnError;
 pub use evaluation::{Estimate, Evaluation, Measured};
-pub use export::{EmptyCell, Shape, ShapeParts};
+pub use export::shapes::{EmptyCell, Shape, ShapeParts};
 pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
-pub use release::{
-    Arrivals, Curator, Exchange, Gradients, Mechanism, Moments, NoiseKind, NoiseToSignal, Phase, Results,
-    Samples, certified_event, run,
+pub use pairdp_certificate::{
+    Algorithm, Average, Certificate, Claim, GradientRelease, Order, Phase, Released, Representation, Shuffle,
 };
-pub use representation::Representation;
+pub use pairdp_pairwise::LossKind;
+pub use release::{
+    Mechanism,
+    arrivals::calibrate::Arrivals,
+    curator::{Curator, Exchange},
+    event::certified_event,
+    gradients::calibrate::Gradients,
+    moments::calibrate::Moments,
+    noise_kind::NoiseKind,
+    noise_to_signal::NoiseToSignal,
+    results::calibrate::Results,
+    run,
+    samples::calibrate::Samples,
+};
 pub use spec::{
-    Algorithm, AsPrinted, Average, Calibration, DomainKind, Explained, LossKind, Order, Paper, Plan,
-    PublicIndices, RepresentationKind, Risk, Settings, Shuffle, TrainingSpec, as_printed, explain,
+    TrainingSpec,
+    explain::{Explained, explain},
+    order::PublicIndices,
+    paper_noise::{AsPrinted, Paper, as_printed},
+    plan::Plan,
+    settings::{Calibration, DomainKind, RepresentationKind, Risk, Settings},
 };
 pub use train::{PaidRun, Rows, Training};

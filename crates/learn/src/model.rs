@@ -133,7 +133,7 @@ impl Predictor {
     }
 
     /// Whether rows are mapped by what was released of where columns lie.
-    pub fn maps_rows(&self) -> bool {
+    pub(crate) fn maps_rows(&self) -> bool {
         self.representation.as_ref().is_some_and(representation::maps_rows)
     }
 

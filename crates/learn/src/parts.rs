@@ -274,7 +274,7 @@ impl CountedParts {
     }
 
     /// Records, or persons, in all.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         match &self.weighing {
             Some(weighing) => weighing.size(),
             None => usize::try_from(self.rows.iter().sum::<u64>()).unwrap_or(usize::MAX),

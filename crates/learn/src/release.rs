@@ -5,32 +5,29 @@
 //! that reading its loop is reading its privacy proof) and `describe` (what the accountant, a certificate and people are told).
 //! A [`Mechanism`] is one of them, calibrated before any record is read.
 
-mod arrivals;
-mod curator;
+pub(crate) mod arrivals;
+pub(crate) mod curator;
 pub(crate) mod event;
-mod gradients;
+pub(crate) mod gradients;
 mod iterates;
 mod knots;
-mod moments;
-mod noise_kind;
-mod noise_to_signal;
+pub(crate) mod moments;
+pub(crate) mod noise_kind;
+pub(crate) mod noise_to_signal;
 pub(crate) mod packing;
-mod results;
-mod samples;
+pub(crate) mod results;
+pub(crate) mod samples;
 pub(crate) mod walk;
 
-pub use arrivals::Arrivals;
-pub use curator::{Curator, Exchange};
-pub(crate) use curator::{can_ask_parts, keeps_promise};
-pub use event::certified_event;
-pub use gradients::Gradients;
+pub(crate) use arrivals::Arrivals;
+pub(crate) use curator::{Curator, can_ask_parts, keeps_promise};
+pub(crate) use gradients::Gradients;
 pub(crate) use iterates::{Descent, Iterates};
-pub use moments::Moments;
-pub use noise_kind::NoiseKind;
-pub use noise_to_signal::NoiseToSignal;
-pub use pairdp_certificate::Phase;
-pub use results::Results;
-pub use samples::Samples;
+pub(crate) use moments::Moments;
+pub(crate) use noise_kind::NoiseKind;
+pub(crate) use pairdp_certificate::Phase;
+pub(crate) use results::Results;
+pub(crate) use samples::Samples;
 pub(crate) use samples::sampled_event;
 
 use crate::spec::can_weigh;

@@ -20,7 +20,7 @@ mod target;
 mod times;
 
 pub(crate) use map::Map;
-pub use pairdp_certificate::Representation;
+pub(crate) use pairdp_certificate::Representation;
 pub(crate) use target::TargetMap;
 
 use crate::LearnError;

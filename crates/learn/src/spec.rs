@@ -5,21 +5,18 @@
 //! reports print it, and [`PaidRun::train`](crate::PaidRun::train) carries it out.
 
 mod auto;
-mod explain;
+pub(crate) mod explain;
 pub(crate) mod order;
-mod paper_noise;
-mod plan;
-mod settings;
+pub(crate) mod paper_noise;
+pub(crate) mod plan;
+pub(crate) mod settings;
 mod suggested;
 
 pub(crate) use auto::clarity;
-pub use explain::{Explained, explain};
-pub use order::{Order, PublicIndices, Shuffle};
-pub use paper_noise::{AsPrinted, Paper, as_printed};
-pub(crate) use plan::kept;
-pub use plan::{Algorithm, Average, Plan};
-pub(crate) use settings::can_weigh;
-pub use settings::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Settings};
+pub(crate) use order::Order;
+pub(crate) use paper_noise::{AsPrinted, as_printed};
+pub(crate) use plan::{Algorithm, Plan, kept};
+pub(crate) use settings::{Calibration, Settings, can_weigh};
 
 use crate::parts::RowLayout;
 use crate::release::{PublicFacts, packing};

@@ -205,9 +205,9 @@ fn parts_give_the_model_of_the_whole_table() {
         let expected = run(table(&schema)(task).into());
         assert!(expected.iter().any(|value| *value != 0.0));
         for count in [1, 2, 9] {
-            let parts = found(task, &schema, &files(task, count), calm());
-            assert_eq!(parts.size(), ROWS);
-            assert_eq!(run(parts.into()), expected, "{settings:?} in {count} parts");
+            let parts = Rows::from(found(task, &schema, &files(task, count), calm()));
+            assert_eq!(parts.count(), ROWS);
+            assert_eq!(run(parts), expected, "{settings:?} in {count} parts");
         }
     }
 }
@@ -460,8 +460,8 @@ fn persons_may_have_records_in_several_parts() {
                 for (count, one_in) in [(1, 0), (2, 0), (7, 4)] {
                     let faults = Faults { random: Replay::from_seed(9), one_in, injected: Arc::default() };
                     let divided = files(task, count);
-                    let parts = found(task, &schema, &divided, faults);
-                    assert_eq!(parts.size(), persons);
+                    let parts = Rows::from(found(task, &schema, &divided, faults));
+                    assert_eq!(parts.count(), persons);
                     let parameters = rehearse(&training, parts, 3, &mut Checkpointer::none()).unwrap();
                     assert_eq!(parameters, expected, "{task:?} {algorithm} {count}");
                 }

@@ -2,11 +2,16 @@
 
 use pairdp_certificate::Algorithm;
 
-/// Whether noise is added to results of descents rather than to gradients or moments.
+/// Whether noise is added to results of descents. Those that may are listed: what is new is not taken for one of them.
 pub(crate) fn perturbs_output(algorithm: Algorithm) -> bool {
-    !matches!(
+    matches!(
         algorithm,
-        Algorithm::NoisyGd | Algorithm::NoisySgd | Algorithm::OnlinePair | Algorithm::Moments
+        Algorithm::OutputGd
+            | Algorithm::OutputSgd
+            | Algorithm::PhasedGd
+            | Algorithm::LocalizedSgd
+            | Algorithm::OfflinePair
+            | Algorithm::MatchingSgd
     )
 }
 

@@ -1,6 +1,7 @@
 //! The faults.
 
 use super::Random;
+use super::engines::{self, Engine};
 use super::place::{Ended, Place, RECORDS, SPENDING, ended, train};
 use anyhow::{Context, Result};
 use std::time::Duration;
@@ -11,55 +12,97 @@ pub(super) const ROUNDS_A_PLACE: u32 = 12;
 const MUTATIONS: u64 = 25;
 
 /// What was tried how often, and what was lost by it.
-type Act = fn(&Place, &mut Random) -> Result<(u64, Vec<String>)>;
+type Tried = Result<(u64, Vec<String>)>;
 
+type Act = dyn Fn(&Place, &mut Random) -> Tried;
+
+/// One kind of fault.
 pub(super) struct Kind {
-    pub(super) name: &'static str,
-    pub(super) act: Act,
+    pub(super) name: String,
+    /// In every so manieth round.
+    pub(super) every: u32,
+    pub(super) act: Box<Act>,
 }
 
-pub(super) const ALL: &[Kind] = &[
-    Kind { name: "`train` killed", act: kill_train },
-    Kind { name: "`train --engine local:2` killed", act: kill_engine },
-    Kind { name: "`train --checkpoint` killed and gone on", act: kill_and_go_on },
-    Kind { name: "`train --checkpoint` killed, its checkpoint copied, both gone on", act: copy_and_go_on },
-    Kind { name: "`evaluate --private` killed", act: kill_evaluate },
-    Kind { name: "`budget create` and `grant` killed", act: kill_budget },
-    Kind { name: "eight commands at once", act: at_once },
-    Kind { name: "a full disk", act: full_disk },
-    Kind { name: "a place that cannot be written to", act: read_only },
-    Kind { name: "a result that cannot be printed", act: unprintable },
-    Kind { name: "mutated models", act: mutated_models },
-    Kind { name: "mutated ledgers", act: mutated_ledgers },
-];
+fn kind(name: &str, act: fn(&Place, &mut Random) -> Tried) -> Kind {
+    Kind { name: name.to_owned(), every: 1, act: Box::new(act) }
+}
 
-fn wrong(ended: &[Ended]) -> Vec<String> {
+/// All kinds, on the engines that are there.
+pub(super) fn all(engines: &[Engine]) -> Vec<Kind> {
+    let mut kinds = vec![kind("`train` killed", kill_train)];
+    for engine in engines {
+        let (whole, worker) = (engine.clone(), engine.clone());
+        kinds.push(Kind {
+            name: format!("`train --engine {}` killed", engine.name),
+            every: engine.every,
+            act: Box::new(move |place, random| whole.kill_run(place, random)),
+        });
+        kinds.push(Kind {
+            name: format!("a worker of `train --engine {}` killed", engine.name),
+            every: engine.every,
+            act: Box::new(move |place, random| worker.kill_worker(place, random)),
+        });
+    }
+    kinds.push(kind("`train --checkpoint` killed and gone on", kill_and_go_on));
+    let others = engines.to_vec();
+    kinds.push(Kind {
+        name: "`train --checkpoint` killed on one engine, gone on with another".to_owned(),
+        every: engines.iter().map(|engine| engine.every).max().unwrap_or(1),
+        act: Box::new(move |place, random| engines::change_engines(&others, place, random)),
+    });
+    kinds.extend([
+        kind("`train --checkpoint` killed, its checkpoint copied, both gone on", copy_and_go_on),
+        kind("`evaluate --private` killed", kill_evaluate),
+        kind("`budget create` and `grant` killed", kill_budget),
+        kind("eight commands at once", at_once),
+        kind("a full disk", full_disk),
+        kind("a place that cannot be written to", read_only),
+        kind("a result that cannot be printed", unprintable),
+        kind("mutated models", mutated_models),
+        kind("mutated ledgers", mutated_ledgers),
+    ]);
+    kinds
+}
+
+pub(super) fn wrong(ended: &[Ended]) -> Vec<String> {
     ended.iter().filter_map(Ended::wrong).collect()
 }
 
-fn kill_train(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+fn kill_train(place: &Place, random: &mut Random) -> Tried {
     let moment = random.moment(place.whole.mul_f64(1.2));
     Ok((1, wrong(&[place.killed(&train("cohort.csv", "model.json", "--force"), moment)?])))
 }
 
-fn kill_engine(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
-    let moment = random.moment(place.whole.mul_f64(2.0));
-    let words = train("parts", "model.json", "--force --engine local:2");
-    Ok((1, wrong(&[place.killed(&words, moment)?])))
+fn kill_and_go_on(place: &Place, random: &mut Random) -> Tried {
+    killed_and_gone_on(place, random, &|_| ("cohort.csv".to_owned(), String::new(), place.whole))
 }
 
-/// Killed some times, then let finish: paid at most once for every time that nothing was saved yet.
-fn kill_and_go_on(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
-    let words = train("cohort.csv", "model.json", "--force --checkpoint run.checkpoint --checkpoint-every 0");
+/// Killed some times, then let finish: paid at most once for every time that nothing was saved yet. `engine` says, for each time,
+/// the table, more options and how long it would take.
+pub(super) fn killed_and_gone_on(
+    place: &Place,
+    random: &mut Random,
+    engine: &dyn Fn(&mut Random) -> (String, String, Duration),
+) -> Tried {
+    let words = |table: &str, more: &str| {
+        train(
+            table,
+            "model.json",
+            &format!("--force --checkpoint run.checkpoint --checkpoint-every 0 {more}"),
+        )
+    };
     let (before, mut tries, mut lost) = (place.spent_runs()?, 0, Vec::new());
     let mut begun = 1;
     for _ in 0..=random.below(4) {
-        let moment = random.moment(place.whole.mul_f64(1.2));
-        lost.extend(place.killed(&words, moment)?.wrong());
+        let (table, more, whole) = engine(random);
+        let moment = random.moment(whole.mul_f64(1.2));
+        lost.extend(place.killed(&words(&table, &more), moment)?.wrong());
         tries += 1;
         begun += u64::from(!place.path("run.checkpoint").exists());
     }
-    let last = place.run(&words)?;
+    let (table, more, _) = engine(random);
+    let last = place.run(&words(&table, &more))?;
     if last.code != Some(0) {
         lost.push(format!("it does not go on: {}", last.err.trim()));
     }
@@ -73,7 +116,7 @@ fn kill_and_go_on(place: &Place, random: &mut Random) -> Result<(u64, Vec<String
 }
 
 /// Two copies of a checkpoint at once: one model, however they meet, and paid for once.
-fn copy_and_go_on(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+fn copy_and_go_on(place: &Place, random: &mut Random) -> Tried {
     let words = |name: &str| {
         let options = format!("--force --checkpoint {name}.checkpoint --checkpoint-every 0");
         train("cohort.csv", &format!("model-{name}.json"), &options)
@@ -111,7 +154,7 @@ fn copy_and_go_on(place: &Place, random: &mut Random) -> Result<(u64, Vec<String
     Ok((2, lost))
 }
 
-fn kill_evaluate(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+fn kill_evaluate(place: &Place, random: &mut Random) -> Tried {
     let moment = random.moment(place.whole.mul_f64(1.2));
     Ok((1, wrong(&[place.killed(&evaluation(), moment)?])))
 }
@@ -121,7 +164,7 @@ fn evaluation() -> String {
 }
 
 /// A ledger whose making was killed can be made; one whose grant was killed has the old one or the new one.
-fn kill_budget(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+fn kill_budget(place: &Place, random: &mut Random) -> Tried {
     let create = format!("budget create d --ledger new.ledger --epsilon 1 --delta 1e-6 --records {RECORDS}");
     let moment = random.moment(Duration::from_millis(30));
     let mut lost = wrong(&[place.killed(&create, moment)?]);
@@ -138,7 +181,7 @@ fn kill_budget(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)>
     Ok((2, lost))
 }
 
-fn at_once(place: &Place, _: &mut Random) -> Result<(u64, Vec<String>)> {
+fn at_once(place: &Place, _: &mut Random) -> Tried {
     let spawn = |words: String| place.command(&words).spawn().context("could not start a command");
     let mut children = Vec::new();
     for k in 0..3 {
@@ -152,7 +195,7 @@ fn at_once(place: &Place, _: &mut Random) -> Result<(u64, Vec<String>)> {
     Ok((8, wrong(&ended).into_iter().chain(failed).collect()))
 }
 
-fn full_disk(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+fn full_disk(place: &Place, random: &mut Random) -> Tried {
     // From nothing at all to enough for the model but not for the ledger.
     let blocks = random.below(160);
     let words = train("cohort.csv", "model.json", "--force");
@@ -168,7 +211,7 @@ fn full_disk(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
     Ok((1, lost))
 }
 
-fn read_only(place: &Place, _: &mut Random) -> Result<(u64, Vec<String>)> {
+fn read_only(place: &Place, _: &mut Random) -> Tried {
     let before = place.spent_runs()?;
     let run = place.run(&train("cohort.csv", "/proc/model.json", ""))?;
     let mut lost = wrong(std::slice::from_ref(&run));
@@ -179,14 +222,14 @@ fn read_only(place: &Place, _: &mut Random) -> Result<(u64, Vec<String>)> {
 }
 
 /// The numbers of an evaluation that nobody could read are had again; [`Place::unsound`] looks at that.
-fn unprintable(place: &Place, _: &mut Random) -> Result<(u64, Vec<String>)> {
+fn unprintable(place: &Place, _: &mut Random) -> Tried {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full")?;
     let run = ended(place.command(&evaluation()).stdout(full).spawn()?)?;
     let silent = (run.code == Some(0)).then(|| "what could not be printed was no failure".to_owned());
     Ok((1, wrong(&[run]).into_iter().chain(silent).collect()))
 }
 
-fn mutated_models(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+fn mutated_models(place: &Place, random: &mut Random) -> Tried {
     let model = std::fs::read(place.path("first.json"))?;
     let mut lost = Vec::new();
     for _ in 0..MUTATIONS {
@@ -203,7 +246,7 @@ fn mutated_models(place: &Place, random: &mut Random) -> Result<(u64, Vec<String
 }
 
 /// A changed history is noticed: the check says no, or the change was where nothing is written, and the head is the same.
-fn mutated_ledgers(place: &Place, random: &mut Random) -> Result<(u64, Vec<String>)> {
+fn mutated_ledgers(place: &Place, random: &mut Random) -> Tried {
     let ledger = std::fs::read(place.path("c.ledger"))?;
     std::fs::copy(place.path("c.ledger.key"), place.path("mutant.ledger.key"))?;
     let head = place.run("budget check --ledger c.ledger")?.out;

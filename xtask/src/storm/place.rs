@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread::JoinHandle;
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 pub(super) const RECORDS: usize = 120;
@@ -230,15 +230,24 @@ pub(super) fn ended(mut child: Child) -> Result<Ended> {
         }
         std::thread::sleep(Duration::from_micros(500));
     };
-    let text = |reader: JoinHandle<String>| reader.join().unwrap_or_default();
-    Ok(Ended { out: text(out), err: text(err), code: status.code(), hung })
+    // What it started may hold its streams a little longer, but not for ever either.
+    let mut text = |reader: Receiver<String>| {
+        reader.recv_timeout(LONGEST).unwrap_or_else(|_| {
+            hung = true;
+            String::new()
+        })
+    };
+    let (out, err) = (text(out), text(err));
+    Ok(Ended { out, err, code: status.code(), hung })
 }
 
 /// Reads what a command says while it says it: a pipe that nobody reads would stop it.
-fn reader(stream: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
+fn reader(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (said, hear) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = stream.map(|mut stream| stream.read_to_end(&mut bytes));
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+        let _ = said.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    hear
 }

@@ -1,10 +1,10 @@
 use crate::args::Stability;
 use crate::failure::Failure;
 use crate::output::{Force, Kind, Output, Taken, plot_file};
-use crate::plot::{Axis, Plot};
 use crate::printer::Printer;
 use pairdp_audit::gap::{Gap, gaps};
 use pairdp_audit::stability::{Cell, Descent, Loss, Method, TableRow, measure, table_one};
+use pairdp_plot::{Axis, Plot};
 use pairdp_units::directed::{larger, smaller};
 use serde_json::json;
 use std::fmt::Write as _;

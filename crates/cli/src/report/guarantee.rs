@@ -2,9 +2,9 @@
 
 use super::html;
 use crate::failure::Failure;
-use crate::plot::{Axis, Plot};
 use pairdp_accountant::calibrate::{TradeOff, trade_off};
 use pairdp_learn::{Certificate, LearnError, certified_event};
+use pairdp_plot::{Axis, Plot};
 use pairdp_units::directed::{smaller, up_by};
 use pairdp_units::{Adjacency, shown};
 use std::fmt::Write as _;

@@ -1,20 +1,6 @@
 //! The page around the sections: one file, readable offline and on paper.
 
-/// A text as HTML shows it.
-pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for symbol in text.chars() {
-        match symbol {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            _ => escaped.push(symbol),
-        }
-    }
-    escaped
-}
+pub(crate) use pairdp_plot::escape;
 
 /// Names and values, two columns.
 pub(crate) fn table(rows: &[(&str, String)]) -> String {

@@ -3,10 +3,10 @@
 use super::html;
 use super::quality::Quality;
 use crate::failure::Failure;
-use crate::plot::{Axis, Plot, bars};
 use pairdp_learn::{
     LearnError, Mechanism, NoiseKind, NoiseToSignal, PrivateModel, Released, Task, certified_problem,
 };
+use pairdp_plot::{Axis, Plot, bars};
 use pairdp_units::directed::{larger, smaller};
 use pairdp_units::{Budget, shown};
 use std::fmt::Write as _;

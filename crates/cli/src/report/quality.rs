@@ -3,10 +3,10 @@
 use super::html;
 use crate::commands::evaluate;
 use crate::failure::Failure;
-use crate::plot::{Axis, Plot};
 use pairdp_data::Table;
 use pairdp_learn::{Predictor, Task};
 use pairdp_pairwise::measure;
+use pairdp_plot::{Axis, Plot};
 use pairdp_units::directed::{larger, smaller};
 use std::path::Path;
 

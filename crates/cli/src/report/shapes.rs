@@ -1,8 +1,8 @@
 //! What each column adds to a score: the model as people can read it.
 
 use super::html::{self, escape};
-use crate::plot::{Axis, Plot, bars};
 use pairdp_learn::{PrivateModel, Shape, ShapeParts};
+use pairdp_plot::{Axis, Plot, bars};
 use pairdp_units::directed::{larger, smaller};
 use std::fmt::Write as _;
 

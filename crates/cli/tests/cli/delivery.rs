@@ -1,5 +1,8 @@
 //! Between the last release of a run and its model in its place: killed anywhere, the model is had for what was paid once.
 
+mod copies;
+mod recovered;
+
 use crate::common::{Run, Workplace};
 use serde_json::Value;
 use std::io::Write as _;
@@ -262,243 +265,6 @@ fn issue_22_1_a_model_that_another_run_put_there_meanwhile_stays() {
     agree(&workplace, "model.json");
 }
 
-/// Two runs that went on from one checkpoint would make its next releases twice.
-#[cfg(unix)]
-#[test]
-fn issue_22_1_a_checkpoint_has_one_lock_whatever_link_leads_to_it() {
-    let workplace = workplace();
-    killed_after_commit(&workplace, "--checkpoint run.checkpoint");
-    std::os::unix::fs::symlink("run.checkpoint", workplace.path("link")).unwrap();
-    let lock = std::fs::File::open(workplace.path("run.checkpoint.lock")).unwrap();
-    lock.lock().unwrap();
-    let run = workplace.run(&train("absent.csv", "--checkpoint link"));
-    assert!(run.code == 1 && run.err.contains("another run uses this checkpoint"), "{}{}", run.out, run.err);
-    drop(lock);
-    let run = workplace.run(&train("absent.csv", "--checkpoint link"));
-    assert_eq!(run.code, 0, "{}", run.err);
-    agree(&workplace, "model.json");
-}
-
-/// A run of so many steps that is killed when it has saved a state that was not there before.
-fn killed_halfway(workplace: &Workplace, options: &str, checkpoint: &str) {
-    let before = std::fs::read(workplace.path(checkpoint)).unwrap_or_default();
-    let options = format!("{options} --checkpoint {checkpoint}");
-    let running = Running::start(workplace, &options).feed(workplace, || ());
-    let made =
-        |text: &[u8]| serde_json::from_slice::<Value>(text).ok().and_then(|text| text["made"].as_u64());
-    wait_for(|| std::fs::read(workplace.path(checkpoint)).is_ok_and(|now| made(&now) > made(&before)));
-    running.kill();
-}
-
-/// Both copies would make the next releases, under one reservation.
-#[test]
-fn issue_22_1_of_two_copies_of_a_checkpoint_one_goes_on() {
-    const OPTIONS: &str = "--checkpoint-every 0 --algorithm noisy-gd --steps 2000 --mechanism gaussian";
-    let workplace = workplace();
-    killed_halfway(&workplace, OPTIONS, "run.checkpoint");
-    std::fs::copy(workplace.path("run.checkpoint"), workplace.path("copy.checkpoint")).unwrap();
-    // What follows the copy's last release is released once.
-    killed_halfway(&workplace, OPTIONS, "run.checkpoint");
-    let spent = balance(&workplace)["spent_epsilon"].clone();
-    let copy = copied(OPTIONS);
-    let run = workplace.run(&copy);
-    assert!(run.code == 1 && run.err.contains("has gone on from another copy"), "{}{}", run.out, run.err);
-    assert!(run.err.contains("hint: go on from that copy"), "{}", run.err);
-    assert!(!workplace.path("other.json").exists());
-    assert_eq!((balance(&workplace)["spent_epsilon"].clone(), runs(&workplace)), (spent, [1, 0, 0]));
-
-    let run = workplace.run(&train("cohort.csv", &format!("{OPTIONS} --checkpoint run.checkpoint")));
-    assert!(run.code == 0 && run.out.contains("went on after"), "{}{}", run.out, run.err);
-    agree(&workplace, "model.json");
-    let run = workplace.run(&copy);
-    assert!(run.code == 1 && run.err.contains("is done, and goes on no more"), "{}{}", run.out, run.err);
-    assert_eq!(runs(&workplace), [0, 1, 0]);
-}
-
-/// The command that goes on from a copy.
-fn copied(options: &str) -> String {
-    train("cohort.csv", &format!("{options} --checkpoint copy.checkpoint"))
-        .replace("--out model.json", "--out other.json")
-}
-
-/// A process that lives on beside its copy ends without a word of what it released.
-#[cfg(target_os = "linux")]
-#[test]
-fn issue_22_1_a_run_that_was_overtaken_by_a_copy_writes_nothing_more() {
-    const OPTIONS: &str = "--checkpoint-every 0 --algorithm noisy-gd --steps 2000 --mechanism gaussian";
-    let workplace = workplace();
-    let running = Running::start(&workplace, &format!("{OPTIONS} --checkpoint run.checkpoint"));
-    let running = running.feed(&workplace, || ());
-    wait_for(|| workplace.path("run.checkpoint").exists());
-    let signal = |name: &str| {
-        let id = running.0.as_ref().unwrap().id().to_string();
-        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
-    };
-    // It stands still, though not while it holds the ledger.
-    wait_for(|| {
-        signal("-STOP");
-        std::thread::sleep(Duration::from_millis(20));
-        let script = "import sqlite3; sqlite3.connect('c.ledger', timeout=0).execute('BEGIN EXCLUSIVE')";
-        let look = Command::new("python3").args(["-c", script]).current_dir(workplace.path("")).output();
-        let free = look.unwrap().status.success();
-        if !free {
-            signal("-CONT");
-        }
-        free
-    });
-    let halfway = workplace.read("run.checkpoint");
-    workplace.write("copy.checkpoint", &halfway);
-    let run = workplace.run(&copied(OPTIONS));
-    assert!(run.code == 0 && run.out.contains("went on after"), "{}{}", run.out, run.err);
-    signal("-CONT");
-    let first = running.end();
-    assert!(first.code == 1 && first.err.contains("has gone on from another copy"), "{}", first.err);
-    assert!(!workplace.path("model.json").exists() && kept(&workplace).is_empty());
-    // It may have been writing when it was stopped.
-    let left = std::fs::read_to_string(workplace.path("run.checkpoint"));
-    assert!(left.is_err() || left.is_ok_and(|left| left == halfway), "what was released twice can be seen");
-    agree(&workplace, "other.json");
-    assert_eq!(runs(&workplace), [0, 1, 0]);
-}
-
-/// Anybody can write a file with a run's name; as long as the run is open, the ledger has no digest of its model.
-#[test]
-fn issue_22_1_a_kept_model_of_an_open_run_is_the_runs_or_stays_where_it_is() {
-    let workplace = workplace();
-    killed_before_commit(&workplace, "--checkpoint run.checkpoint");
-    let [name] = &kept(&workplace)[..] else { panic!("{:?}", workplace.files()) };
-    let model: Value = serde_json::from_str(&workplace.read(name)).unwrap();
-    let checkpoint: Value = serde_json::from_str(&workplace.read("run.checkpoint")).unwrap();
-    let other = workplace.run(
-        &train("cohort.csv", "")
-            .replace(SPENDING, "")
-            .replace("--epsilon 0.5", "--epsilon 0.4")
-            .replace("model.json", "other.json"),
-    );
-    assert_eq!(other.code, 0, "{}", other.err);
-    let mut claims_more = model.clone();
-    claims_more["certificate"]["claim"]["epsilon"] = 0.25.into();
-    let mut of_other_releases: Value = serde_json::from_str(&workplace.read("other.json")).unwrap();
-    of_other_releases["run"] = model["run"].clone();
-    for (forged, why) in [
-        (claims_more, "does not prove what it claims"),
-        (of_other_releases, "reserved other releases than those of this model"),
-    ] {
-        workplace.write(name, &forged.to_string());
-        let said = workplace.run("budget recover --ledger c.ledger");
-        assert!(said.code == 1 && said.out.contains(why), "{why}: {}{}", said.out, said.err);
-        assert!(workplace.path(name).exists() && !workplace.path("model.json").exists());
-        assert_eq!(runs(&workplace), [1, 0, 0]);
-        // The same in the checkpoint that a run ended with.
-        std::fs::remove_file(workplace.path(name)).unwrap();
-        let mut finished = checkpoint.clone();
-        finished["model"] = forged.to_string().into();
-        workplace.write("run.checkpoint", &finished.to_string());
-        let run = workplace.run(&train("absent.csv", "--checkpoint run.checkpoint"));
-        assert!(run.code == 1 && run.err.contains(why), "{why}: {}{}", run.out, run.err);
-        assert_eq!((runs(&workplace), kept(&workplace)), ([1, 0, 0], vec![]));
-        assert!(!workplace.path("model.json").exists());
-    }
-    workplace.write("run.checkpoint", &checkpoint.to_string());
-    let run = workplace.run(&train("absent.csv", "--checkpoint run.checkpoint"));
-    assert_eq!(run.code, 0, "{}", run.err);
-    agree(&workplace, "model.json");
-}
-
-/// Until it is in its place a model has a longer name, which says where it belongs.
-#[test]
-fn issue_22_1_a_model_is_recovered_to_the_very_place_that_was_named() {
-    let workplace = workplace();
-    let long = "m".repeat(201);
-    let run = workplace.run(&train("cohort.csv", "").replace("model.json", &long));
-    assert!(run.code == 1 && run.err.contains("has at most 200 bytes"), "{}{}", run.out, run.err);
-    assert_eq!(runs(&workplace), [0, 0, 0]);
-    // A link to a file of another name, and a name that would look like two lines.
-    #[cfg(unix)]
-    {
-        std::fs::create_dir(workplace.path("far")).unwrap();
-        workplace.write("far/there.json", "");
-        std::os::unix::fs::symlink("far/there.json", workplace.path("model.json")).unwrap();
-        let mut held = None;
-        let running = Running::start(&workplace, "--force");
-        let running = running.feed(&workplace, || held = Some(Held::ledger(&workplace)));
-        let waits = || {
-            let mut names =
-                std::fs::read_dir(workplace.path("far")).unwrap().map(|entry| entry.unwrap().path());
-            names.find(|path| path.to_string_lossy().contains(".pairdp-model-"))
-        };
-        wait_for(|| waits().is_some());
-        running.kill();
-        drop(held);
-        let kept = waits().unwrap();
-        assert!(kept.to_string_lossy().ends_with("-there.json"), "{kept:?}");
-        let run = workplace.run(&train("cohort.csv", ""));
-        assert!(run.code == 1 && run.err.contains("waits for this place"), "{}{}", run.out, run.err);
-        let spoiled = kept.to_string_lossy().replace("there.json", "there\nrun 0: its model is now mine");
-        std::fs::rename(kept, spoiled).unwrap();
-        let said = workplace.run("budget recover far --ledger c.ledger");
-        assert!(said.out.contains("far/there\\nrun 0: its model is now mine"), "{}", said.out);
-        assert_eq!((said.code, runs(&workplace)), (0, [0, 1, 0]));
-    }
-}
-
-#[test]
-fn issue_22_1_a_run_that_is_done_goes_on_no_more() {
-    let workplace = workplace();
-    let options = "--checkpoint run.checkpoint --checkpoint-every 0 --algorithm noisy-gd --steps 300";
-    let running = Running::start(&workplace, options).feed(&workplace, || ());
-    wait_for(|| workplace.path("run.checkpoint").exists());
-    running.kill();
-    let halfway = workplace.read("run.checkpoint");
-    assert!(halfway.contains("\"made\""));
-    let run = workplace.run(&train("cohort.csv", options));
-    assert!(run.code == 0 && run.out.contains("went on after"), "{}{}", run.out, run.err);
-    agree(&workplace, "model.json");
-    let spent = balance(&workplace)["spent_epsilon"].clone();
-    // Somebody kept a copy of the checkpoint.
-    workplace.write("run.checkpoint", &halfway);
-    let run = workplace.run(&format!("{} --force", train("cohort.csv", options)));
-    assert!(run.code == 1 && run.err.contains("is done, and goes on no more"), "{}{}", run.out, run.err);
-    assert_eq!(balance(&workplace)["spent_epsilon"], spent);
-}
-
-#[test]
-fn issue_22_1_recover_takes_no_files_that_the_ledger_did_not_pay_for() {
-    let workplace = workplace();
-    killed_after_commit(&workplace, "");
-    let [name] = &kept(&workplace)[..] else { panic!("{:?}", workplace.files()) };
-    let model = workplace.read(name);
-    let run = name.strip_prefix(".pairdp-model-").unwrap().split('-').next().unwrap().to_owned();
-    for (name, text, why) in [
-        (name.clone(), model.replacen("\"format\"", " \"format\"", 1), "not the file that its run made"),
-        (name.replace(&run, "0000"), model.clone(), "not the model of the run in its name"),
-        (
-            name.replace(&run, &"0".repeat(32)),
-            model.replace(&run, &"0".repeat(32)),
-            "the ledger does not know its run",
-        ),
-        (name.clone(), "{}".to_owned(), "it is not a model"),
-    ] {
-        kept(&workplace).iter().for_each(|name| std::fs::remove_file(workplace.path(name)).unwrap());
-        workplace.write(&name, &text);
-        let said = workplace.run("budget recover --ledger c.ledger");
-        assert!(said.code == 1 && said.out.contains(why), "{why}: {}{}", said.out, said.err);
-        assert!(said.out.contains("its model was not seen: SHA-256 "), "{}", said.out);
-        assert!(!workplace.path("model.json").exists() && workplace.path(&name).exists());
-    }
-    // One that somebody moved is seen; one that is in the way is not replaced.
-    std::fs::remove_file(workplace.path(name)).unwrap();
-    workplace.write("moved.json", &model);
-    let said = workplace.run("budget recover --ledger c.ledger");
-    assert!(said.code == 0 && said.out.contains("every model"), "{}{}", said.out, said.err);
-    assert_eq!(runs(&workplace), [0, 1, 0]);
-    workplace.write(name, &model);
-    workplace.write("model.json", "mine");
-    let said = workplace.run("budget recover --ledger c.ledger");
-    assert!(said.code == 1 && said.out.contains("there is a file already"), "{}{}", said.out, said.err);
-    assert_eq!((workplace.read("model.json"), workplace.read(name)), ("mine".to_owned(), model));
-}
-
 /// A disk that is full when the model is written: it is kept elsewhere, and the ledger knows what to look for.
 #[cfg(target_os = "linux")]
 #[test]
@@ -559,7 +325,7 @@ fn on_a_small_disk(workplace: &Workplace, words: &str, blocks: u32) -> Run {
 fn issue_22_certificate_ledger_and_model_agree_after_every_fault() {
     const LONG: &str = "--algorithm noisy-gd --steps 2000 --mechanism gaussian --quiet";
     type Fault = fn(&Workplace) -> &'static str;
-    let faults: [(&str, Fault); 6] = [
+    let faults: [(&str, Fault); 7] = [
         ("none", |workplace| {
             assert_eq!(workplace.run(&train("cohort.csv", "")).code, 0);
             "model.json"
@@ -582,6 +348,22 @@ fn issue_22_certificate_ledger_and_model_agree_after_every_fault() {
                 running.kill();
             }
             assert_eq!(workplace.run(&train("cohort.csv", &options)).code, 0);
+            "model.json"
+        }),
+        ("a worker killed while it loads, and started again", |workplace| {
+            let script = format!(
+                "#!/bin/sh\n[ -e killed ] || {{ touch killed; kill -9 $$; }}\nexec {} worker\n",
+                env!("CARGO_BIN_EXE_pairdp")
+            );
+            workplace.write("python", &script);
+            assert!(
+                Command::new("chmod").arg("+x").arg(workplace.path("python")).status().unwrap().success()
+            );
+            let words = train("cohort.csv", "--engine dask://127.0.0.1:1 --algorithm noisy-gd");
+            let python = workplace.path("python");
+            let run = workplace.run_with(&words, &[("PAIRDP_PYTHON", python.to_str().unwrap())]);
+            assert_eq!(run.code, 0, "{}", run.err);
+            assert!(workplace.path("killed").exists());
             "model.json"
         }),
         ("a full disk", |workplace| {

@@ -110,6 +110,20 @@ fn clusters_are_reached_over_a_bridge() {
     let run = python("exit 1");
     assert_eq!(run.code, 1, "{}", run.err);
     assert!(run.err.contains("PAIRDP_PYTHON"), "{}", run.err);
+    // Killed before it has read its parts, and started again; killed every time, it is given up.
+    let run = python(&format!(
+        "[ -e killed ] || {{ touch killed; kill -9 $$; }}\nexec {} worker",
+        env!("CARGO_BIN_EXE_pairdp")
+    ));
+    assert_eq!(
+        run.code, 0,
+        "issue 22: a storm found that a run ended with a worker killed so early: {}",
+        run.err
+    );
+    assert!(workplace.path("killed").exists());
+    std::fs::remove_file(workplace.path("m.json")).unwrap();
+    let run = python("kill -9 $$");
+    assert!(run.code == 1 && run.err.contains("killed 8 times while it loaded its parts"), "{}", run.err);
     let run = workplace.run_with(command, &[("PAIRDP_PYTHON", "no-such-python")]);
     assert!(run.code == 1 && run.err.contains("PAIRDP_PYTHON"), "{}", run.err);
 }

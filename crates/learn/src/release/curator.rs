@@ -208,7 +208,7 @@ impl<S: Source<Claim = Claimed>> Curator<S> {
     /// curator.close()
     /// # }
     /// ```
-    pub fn close(self) -> Certificate {
+    pub(crate) fn close(self) -> Certificate {
         self.statement()
     }
 

@@ -1,9 +1,9 @@
 //! Noisy gradients over all pairs: `noisy-gd`.
 
-mod calibrate;
+pub(crate) mod calibrate;
 mod descend;
 mod describe;
 mod query;
 
-pub use calibrate::Gradients;
+pub(crate) use calibrate::Gradients;
 pub(crate) use descend::noisy_gd;

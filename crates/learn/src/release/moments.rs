@@ -1,9 +1,9 @@
 //! One noisy release of moments, solved for the weights: `moments`.
 
-mod calibrate;
+pub(crate) mod calibrate;
 mod descend;
 mod describe;
 mod query;
 
-pub use calibrate::Moments;
+pub(crate) use calibrate::Moments;
 pub(crate) use descend::solve;

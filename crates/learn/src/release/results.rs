@@ -1,11 +1,11 @@
 //! Noisy results of descents without noise: `output-gd`, `output-sgd`, `phased-gd`, `localized-sgd`, `offline-pair` and
 //! `matching-sgd`.
 
-mod calibrate;
+pub(crate) mod calibrate;
 mod descend;
 mod describe;
 pub(super) mod path;
 mod query;
 
-pub use calibrate::Results;
+pub(crate) use calibrate::Results;
 pub(crate) use descend::phases;

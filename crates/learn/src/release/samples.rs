@@ -1,11 +1,11 @@
 //! Noisy gradients of secretly sampled pairs or records: `noisy-sgd`.
 
 mod binomial;
-mod calibrate;
+pub(crate) mod calibrate;
 mod descend;
 mod describe;
 pub(super) mod query;
 
-pub use calibrate::Samples;
+pub(crate) use calibrate::Samples;
 pub(crate) use calibrate::event as sampled_event;
 pub(crate) use descend::noisy_sgd;

@@ -4,7 +4,7 @@
 //! certificate names, and of nothing else. They must not depend on records, labels included. (Where privacy rests on
 //! *secret* samples, as in `noisy-sgd`, indices come from the secure source instead and are never written anywhere.)
 
-pub use pairdp_certificate::{Order, Shuffle};
+pub(crate) use pairdp_certificate::{Order, Shuffle};
 
 use pairdp_noise::{Replay, Source};
 

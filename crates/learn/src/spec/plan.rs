@@ -1,6 +1,6 @@
 //! An algorithm with all its public numbers.
 
-pub use pairdp_certificate::{Algorithm, Average};
+pub(crate) use pairdp_certificate::{Algorithm, Average};
 
 use crate::{LearnError, NoiseKind, Order};
 use pairdp_certificate::KnotPlan;

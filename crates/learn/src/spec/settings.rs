@@ -4,7 +4,7 @@
 use super::auto;
 use super::paper_noise::Paper;
 use crate::{Algorithm, Average, LearnError, NoiseKind, Shuffle, Task};
-pub use pairdp_pairwise::LossKind;
+pub(crate) use pairdp_pairwise::LossKind;
 use pairdp_pairwise::{
     Domain, Labels, MetricLoss, Neighbours, Objective, PerPerson, PointLoss, Problem, RankingForm, Unit,
     kernel,

@@ -1,7 +1,13 @@
 //! Small plots as SVG: axes, lines, bands, dots, bars. In a page they take its style, as files they bring their own. No script, and
-//! nothing from elsewhere.
+//! nothing from elsewhere. Reports of the command and pages of experiments are drawn by it.
 
-use crate::report::html::escape;
+mod axis;
+mod dots;
+
+pub use axis::Axis;
+pub use dots::{Dot, Line, dots};
+
+use axis::number;
 use pairdp_units::directed::{larger, smaller};
 use std::fmt::Write as _;
 
@@ -17,66 +23,9 @@ const LEGEND: f64 = 170.0;
 const STYLE: &str = "text { font: 12px sans-serif; fill: #1d2733 } .grid { stroke: #dde3e9; fill: none } \
      .axis { stroke: #8a96a3; fill: none }";
 
-/// One axis of a plot.
-pub(crate) struct Axis {
-    label: String,
-    low: f64,
-    high: f64,
-    logarithmic: bool,
-}
-
-impl Axis {
-    /// Evenly spaced numbers.
-    pub(crate) fn linear(label: impl Into<String>, low: f64, high: f64) -> Self {
-        Self { label: label.into(), low, high, logarithmic: false }
-    }
-
-    /// Powers of ten, whole ones at both ends.
-    pub(crate) fn logarithmic(label: impl Into<String>, low: f64, high: f64) -> Self {
-        let (low, high) = (low.log10().floor(), high.log10().ceil());
-        let high = if high > low { high } else { low + 1.0 };
-        Self { label: label.into(), low: 10_f64.powf(low), high: 10_f64.powf(high), logarithmic: true }
-    }
-
-    /// Where a value is, from 0 to 1; what lies outside is at the nearer end.
-    fn place(&self, value: f64) -> f64 {
-        let at = if self.logarithmic {
-            (larger(value, self.low) / self.low).log10() / (self.high / self.low).log10()
-        } else {
-            (value - self.low) / (self.high - self.low)
-        };
-        if at.is_finite() { larger(0.0, smaller(at, 1.0)) } else { 0.0 }
-    }
-
-    /// Values with a grid line.
-    fn ticks(&self) -> Vec<f64> {
-        if self.logarithmic {
-            let mut ticks = vec![self.low];
-            while ticks[ticks.len() - 1] < self.high * 0.5 {
-                ticks.push(ticks[ticks.len() - 1] * 10.0);
-            }
-            return ticks;
-        }
-        // 1, 2 or 5 times a power of ten, so that about five fit.
-        let rough = (self.high - self.low) / 5.0;
-        let power = 10_f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
-        let step = step.into_iter().find(|step| *step >= rough * 0.999).unwrap_or(rough);
-        let first = (self.low / step - 1e-9).ceil();
-        let mut ticks = Vec::new();
-        while ticks.len() < 20 {
-            let tick = (first + ticks.len() as f64) * step;
-            if tick > self.high + 1e-9 * step {
-                break;
-            }
-            ticks.push(tick);
-        }
-        ticks
-    }
-}
-
 /// A plot that grows by what is drawn on it.
-pub(crate) struct Plot {
+#[must_use = "a plot is drawn where it is written"]
+pub struct Plot {
     x: Axis,
     y: Axis,
     body: String,
@@ -86,7 +35,7 @@ pub(crate) struct Plot {
 
 impl Plot {
     /// Axes and their grid.
-    pub(crate) fn new(x: Axis, y: Axis) -> Self {
+    pub fn new(x: Axis, y: Axis) -> Self {
         let mut plot = Self { x, y, body: String::new(), named: 0 };
         plot.grid();
         plot
@@ -134,16 +83,15 @@ impl Plot {
     }
 
     /// A line through points, in one of the styles of the page: `main`, `faint`.
-    pub(crate) fn line(mut self, points: &[(f64, f64)], style: &str) -> Self {
+    pub fn line(mut self, points: &[(f64, f64)], style: &str) -> Self {
         let path = self.path(points);
         let _ = write!(self.body, "<path class=\"line {style}\" d=\"{path}\"/>");
         self
     }
 
     /// One of several curves, told apart by colour and by a name beside the plot; dashed without marks, for references.
-    pub(crate) fn curve(mut self, name: &str, points: &[(f64, f64)], colour: &str, dashed: bool) -> Self {
-        let usable =
-            |(x, y): &(f64, f64)| x.is_finite() && y.is_finite() && (*y > 0.0 || !self.y.logarithmic);
+    pub fn curve(mut self, name: &str, points: &[(f64, f64)], colour: &str, dashed: bool) -> Self {
+        let usable = |(x, y): &(f64, f64)| x.is_finite() && self.y.has(*y);
         let points: Vec<(f64, f64)> = points.iter().copied().filter(usable).collect();
         let dash = if dashed { " stroke-dasharray=\"5 4\"" } else { "" };
         let path = self.path(&points);
@@ -165,7 +113,7 @@ impl Plot {
     }
 
     /// The picture as a file of its own.
-    pub(crate) fn file(&self, title: &str) -> String {
+    pub fn file(&self, title: &str) -> String {
         let (width, title) = (WIDTH + LEGEND, escape(title));
         let body = &self.body;
         format!(
@@ -177,7 +125,7 @@ impl Plot {
     }
 
     /// The area between a line and the lower edge.
-    pub(crate) fn area(mut self, points: &[(f64, f64)]) -> Self {
+    pub fn area(mut self, points: &[(f64, f64)]) -> Self {
         let (Some(first), Some(last)) = (points.first(), points.last()) else { return self };
         let (start, _) = self.at(*first);
         let (end, _) = self.at(*last);
@@ -189,7 +137,7 @@ impl Plot {
     }
 
     /// A point with a few words beside it.
-    pub(crate) fn mark(mut self, point: (f64, f64), words: &str) -> Self {
+    pub fn mark(mut self, point: (f64, f64), words: &str) -> Self {
         let (x, y) = self.at(point);
         let left = x > WIDTH * 0.6;
         let (anchor, shift) = if left { ("end", -9.0) } else { ("start", 9.0) };
@@ -206,14 +154,14 @@ impl Plot {
     }
 
     /// A few words without a point.
-    pub(crate) fn words(mut self, point: (f64, f64), words: &str) -> Self {
+    pub fn words(mut self, point: (f64, f64), words: &str) -> Self {
         let (x, y) = self.at(point);
         let _ = write!(self.body, "<text class=\"words\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(words));
         self
     }
 
     /// Many small points.
-    pub(crate) fn dots(mut self, points: &[(f64, f64)]) -> Self {
+    pub fn dots(mut self, points: &[(f64, f64)]) -> Self {
         for point in points {
             let (x, y) = self.at(*point);
             let _ = write!(self.body, "<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2\"/>");
@@ -231,13 +179,13 @@ impl Plot {
     }
 
     /// The picture, with a description for those who do not see it.
-    pub(crate) fn svg(&self, description: &str) -> String {
+    pub fn svg(&self, description: &str) -> String {
         frame(WIDTH, HEIGHT, description, &self.body)
     }
 }
 
 /// Named values as bars from 0, with a band of noise around the end of each where there is one.
-pub(crate) fn bars(rows: &[(String, f64)], band: Option<f64>, description: &str) -> String {
+pub fn bars(rows: &[(String, f64)], band: Option<f64>, description: &str) -> String {
     const NAMES: f64 = 190.0;
     const ROW: f64 = 20.0;
     const NUMBERS: f64 = 64.0;
@@ -274,6 +222,22 @@ pub(crate) fn bars(rows: &[(String, f64)], band: Option<f64>, description: &str)
     frame(WIDTH, height, description, &body)
 }
 
+/// A text as HTML shows it.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for symbol in text.chars() {
+        match symbol {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            _ => escaped.push(symbol),
+        }
+    }
+    escaped
+}
+
 fn frame(width: f64, height: f64, description: &str, body: &str) -> String {
     let description = escape(description);
     format!(
@@ -290,33 +254,9 @@ fn shortened(name: &str) -> String {
     name.chars().take(MOST - 1).chain(['…']).collect()
 }
 
-/// A number on an axis.
-fn number(value: f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    if (1e-4..1e5).contains(&value.abs()) {
-        let digits = format!("{value:.4}");
-        return digits.trim_end_matches('0').trim_end_matches('.').to_owned();
-    }
-    format!("{value:.0e}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn axes_have_round_ticks_and_keep_values_inside() {
-        let axis = Axis::linear("", 0.0, 1.0);
-        assert_eq!(axis.ticks().len(), 6);
-        let axis = Axis::logarithmic("", 0.03, 20.0);
-        let ticks = axis.ticks().into_iter().map(number).collect::<Vec<_>>();
-        assert_eq!(ticks, ["0.01", "0.1", "1", "10", "100"]);
-        for value in [-1.0, 0.0, 1e9, f64::NAN, f64::INFINITY] {
-            assert!((0.0..=1.0).contains(&axis.place(value)), "{value}");
-        }
-    }
 
     #[test]
     fn a_file_has_its_curves_and_nothing_that_cannot_be_drawn() {
