@@ -117,7 +117,7 @@ fn certificates_of_too_little_noise_are_refused() {
     assert!(!holds(&text.replace("\"comparable\"", "\"indicator\"")));
     assert!(!holds(&text.replace("comparable/1", "charges/2")));
     // At a norm above 0, T lies above σ(2R): a constant of rankers would be too small.
-    let last = model.certificate.to_owned();
+    let last = model.certificate.clone();
     let pairdp_learn::Released::Gradients { releases, .. } = &last.released else { unreachable!() };
     let (k, far) =
         releases.iter().enumerate().max_by(|a, b| a.1.iterate_norm.total_cmp(&b.1.iterate_norm)).unwrap();

@@ -1,8 +1,8 @@
 //! When events came, as the first release of a survival model says.
 
 use super::html::{figure, paragraph, section as titled};
-use crate::plot::{Axis, Plot};
 use pairdp_learn::PrivateModel;
+use pairdp_plot::{Axis, Plot};
 
 /// The section; none for a model that released nothing of times.
 pub(super) fn section(model: &PrivateModel) -> Option<String> {
