@@ -2,7 +2,8 @@
 
 `survival.py write DIR` writes tables and schemas for `cargo xtask bench utility --only survival --data DIR`.
 `survival.py ceilings DIR [--splits K] [--only NAME]` prints what Cox's model finds without privacy, and what a user could do
-without survival models: diffprivlib's logistic regression of who has the event in the first half of the time.
+without survival models: diffprivlib's logistic regression of who has the event in the first half of the time. The same numbers go to
+`DIR/ceilings.json`, and the benchmark prints them beside its own.
 
 Ranges and horizons were written down from the names of columns and clinical sense, not from the data. Both need scikit-survival.
 diffprivlib 0.6.6 does not run beside scikit-learn 1.9, which scikit-survival 0.28 asks for: scikit-learn 1.7 and scikit-survival 0.25
@@ -256,6 +257,7 @@ def ceilings(folder: Path, splits: int | None, only: str | None) -> None:
     private = [f"diffprivlib, ε = {epsilon:g}" for epsilon in EPSILONS]
     print(f"| set | train n | d | events | splits | Cox, no privacy | {' | '.join(private)} | best of three C, ε = 1 |")
     print("|---" * (7 + len(EPSILONS)) + "|")
+    rows: list[dict[str, Any]] = []
     for name in [only] if only else SETS:
         table = read(folder, name)
         n = len(table.time)
@@ -272,6 +274,13 @@ def ceilings(folder: Path, splits: int | None, only: str | None) -> None:
         shown = [found["cox"], *(found[epsilon, 1.0] for epsilon in EPSILONS), best]
         facts = f"{n * 2 // 3} | {table.X.shape[1]} | {int(table.event.sum())} | {count}"
         print(f"| {name} | {facts} | {' | '.join(mean(values) for values in shown)} |", flush=True)
+        named = [("Cox", None, found["cox"])] + [("diffprivlib", e, found[e, 1.0]) for e in EPSILONS if peer]
+        for contender, epsilon, values in named:
+            known = [value for value in values if not math.isnan(value)]
+            error = float(np.std(known, ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
+            row = {"set": name, "n": n * 2 // 3, "contender": contender, "epsilon": epsilon, "splits": count}
+            rows.append(row | {"c": float(np.mean(known)) if known else None, "se": error})
+    (folder / "ceilings.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
 def option(name: str) -> str | None:

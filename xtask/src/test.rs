@@ -110,7 +110,11 @@ fn python_wheel() -> Result<()> {
 
 /// Ray and Dask are large and not everywhere to be had; without one, the tests that need it are skipped.
 fn engines(environment: &Path) {
-    for (name, package) in [("Ray", "ray[client]>=2.52"), ("Dask", "distributed>=2024.8")] {
+    for (name, package) in [
+        ("Ray", "ray[client]>=2.52"),
+        ("Dask", "distributed>=2024.8"),
+        ("scikit-survival, an oracle", "scikit-survival>=0.24"),
+    ] {
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package];
         let installed = python(environment).args(pip).stdout(Stdio::null()).stderr(Stdio::null()).status();
         if !installed.is_ok_and(|status| status.success()) {

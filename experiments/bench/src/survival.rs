@@ -1,7 +1,8 @@
 //! Who fails first: `cargo xtask bench utility --only survival --data DIR [--splits K] [--json]`, part of `utility`.
 //!
-//! DIR has tables and schemas as `bench/survival.py write DIR` makes them of the sets that scikit-survival comes with; the same
-//! script prints Cox's ceiling and what another library can do. Two thirds of a set are trained on, and C is of the rest.
+//! DIR has tables and schemas as `bench/survival.py write DIR` makes them of the sets that scikit-survival comes with. Cox's ceiling and
+//! what another library can do stand beside them once `bench/survival.py ceilings DIR` was run. Two thirds of a set are trained on, and
+//! C is of the rest.
 
 use crate::report::{Report, best_seconds};
 use anyhow::{Context as _, Result};
@@ -39,6 +40,10 @@ pub(crate) fn measure(report: &mut Report, folder: &Path, epsilons: &[f64]) -> R
         let table =
             Table::read(&folder.join(format!("{name}.csv")), &encoding, LabelUse::Read(schema.label()))?;
         one_set(report, &name, &table, &encoding, epsilons)?;
+    }
+    if let Ok(text) = std::fs::read_to_string(folder.join("ceilings.json")) {
+        let rows: Vec<serde_json::Value> = serde_json::from_str(&text).context("ceilings.json")?;
+        rows.iter().for_each(|row| report.object(row));
     }
     Ok(())
 }
