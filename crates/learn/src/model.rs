@@ -118,7 +118,7 @@ impl Predictor {
     /// made negative count as 0.
     pub fn embed(&self, table: &Table) -> Vec<f64> {
         let map = metric_map(&self.parameters);
-        let mut rows = Vec::with_capacity(table.rows * table.columns);
+        let mut rows = Vec::with_capacity(table.rows * self.features());
         self.each_row(table, |row| rows.extend(map.chunks_exact(row.len()).map(|line| score(row, line))));
         rows
     }
