@@ -123,6 +123,15 @@ class PrivateMetric(Metric, PrivateEstimator):
     True
     """
 
+    representation: str | None = parameter(
+        default=None,
+        text="How columns become numbers: by the bounds, which is the default, or by ranks. A metric by ranks, with no loss, steps or domain "
+        "given, is their Euclidean distance: all of the budget goes into where columns lie, and labels play no part.",
+    )
+    representation_share: float | None = parameter(
+        default=None, text="The share of the budget for where columns lie; by default 1 if nothing else is released, else 0.3."
+    )
+
     public_labels: bool = parameter(
         default=False,
         text="Labels are known to everyone: the guarantee is for exchanging the features of a record only, is called "

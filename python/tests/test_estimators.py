@@ -342,6 +342,23 @@ def test_the_metric_is_the_distance_of_its_map(cohort):
         fitted.pair_distance(X)
 
 
+def test_a_metric_by_ranks_is_their_distance_and_undoes_uneven_ranges(cohort):
+    X, values = cohort
+    y = target("metric", values)
+    metric = clone(PRIVATE["metric"]).set_params(representation="ranks", bounds=[(-500, 500), (-1, 1), (-1, 1)]).fit(X, y)
+    assert metric.verify()
+    # Five functions of the rank of each column.
+    assert metric.matrix_.shape == (15, 15)
+    np.testing.assert_array_equal(metric.matrix_, np.diag(np.diag(metric.matrix_)))
+    mapped = metric.transform(X[:20])
+    assert mapped.shape == (20, 15)
+    distances = metric.pair_distance(np.stack([X[:10], X[10:20]], axis=1))
+    np.testing.assert_allclose(distances, np.linalg.norm(mapped[:10] - mapped[10:], axis=1))
+    # A column that fills a thousandth of its range counts as others do.
+    spread = metric.transform(X).std(axis=0)
+    assert spread[0] > 0.5 * spread[5], spread
+
+
 def test_estimators_work_in_scikit_learn(cohort):
     X, values = cohort
     y = target("classifier", values)

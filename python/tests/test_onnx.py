@@ -101,6 +101,34 @@ def test_texts_and_missing_values_are_encoded_in_the_file(tmp_path):
     assert (json.loads(metadata["numbers"]), json.loads(metadata["texts"])) == (["age"], ["sex", "ward"])
 
 
+def test_a_metric_by_ranks_maps_rows_as_ours(tmp_path):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(500, 3)) * [1.0, 10.0, 0.1]
+    y = (X[:, 0] > 0).astype(int)
+    metric = PrivateMetric(epsilon=2.0, delta=1e-6, bounds=[(-100, 100)] * 3, classes=[0, 1], representation="ranks")
+    metric.fit(X, y).to_onnx(tmp_path / "m.onnx")
+    outputs, _ = run(tmp_path / "m.onnx", {"numbers": X})
+    np.testing.assert_allclose(outputs["embedding"], metric.transform(X), rtol=0, atol=1e-6)
+
+
+def test_a_monotone_column_keeps_its_curve(tmp_path):
+    rng = np.random.default_rng(8)
+    X = rng.uniform(size=(400, 2))
+    y = (rng.random(400) < X[:, 0]).astype(int)
+    columns = [{"name": f"x{k}", "range": [0, 5], "monotone": word} for k, word in enumerate(("increasing", "decreasing"))]
+    schema = {"label": {"column": "y", "positive": 1, "negative": 0}, "column": columns}
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["x0", "x1"])
+    ranker = PrivateRanker(epsilon=1.0, delta=1e-6, schema=schema).fit(frame, y)
+    assert ranker.verify()
+    adds = {shape["column"]: np.diff(shape["adds"]) for shape in ranker.shapes()}
+    assert (adds["x0"] >= -1e-9).all()
+    assert (adds["x1"] <= 1e-9).all()
+    ranker.to_onnx(tmp_path / "m.onnx")
+    outputs, _ = run(tmp_path / "m.onnx", {"numbers": X})
+    np.testing.assert_allclose(outputs["score"], ranker.decision_function(frame), rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize("representation", ["ranks", "ranges"])
 @pytest.mark.parametrize("texts", [True, False])
 def test_empty_cells_with_a_place_score_as_ours(tmp_path, representation, texts):

@@ -76,7 +76,7 @@ def test_every_parameter_is_documented_once_with_what_it_may_hold(kind):
 def test_parameters_are_there_only_where_they_apply():
     assert [kind for kind in PRIVATE + TWINS if "public_labels" in parameters(kind)] == [PrivateMetric]
     assert [kind for kind in PRIVATE + TWINS if "risk" in parameters(kind)] == [PrivateRanker, baseline.Ranker]
-    assert not {"q", "intercept", "representation"} & set(parameters(PrivateMetric))
+    assert not {"q", "intercept"} & set(parameters(PrivateMetric))
     assert not {"epsilon", "algorithm", "mechanism", "max_records", "order"} & set(parameters(baseline.Ranker))
 
 

@@ -46,6 +46,9 @@ SETTINGS = [
     {"algorithm": "noisy-gd", "steps": 3, "representation": "ranks", "max_records": 60, "task": "classification"},
     {"algorithm": "moments", "representation": "ranks"},
     {"algorithm": "moments", "representation": "ranks", "mechanism": "laplace"},
+    {"task": "metric", "representation": "ranks"},
+    {"task": "metric", "representation": "ranks", "max_records": 60},
+    {"task": "metric", "representation": "ranks", "mechanism": "laplace"},
     {"algorithm": "moments", "max_records": 60},
     {"algorithm": "moments", "max_records": 60, "promised": True},
     {"algorithm": "noisy-gd", "steps": 3, "max_records": 60, "promised": True, "task": "classification"},
@@ -85,7 +88,7 @@ def train(settings, records=41):
     X = rng.uniform(-1, 1, size=(records, 2))
     y = np.where(X[:, 0] + rng.normal(size=records) > 0, 1.0, -1.0)
     delta = 0.0 if settings.get("mechanism") == "laplace" else 1e-6
-    order = {"order_seed": 12} if settings["algorithm"] in ("output-sgd", "matching-sgd") else {}
+    order = {"order_seed": 12} if settings.get("algorithm") in ("output-sgd", "matching-sgd") else {}
     choices = {"task": "ranking"} | order | settings
     return _core.fit(X, y, COLUMNS, None, json.dumps(choices), 1.0, delta).text
 
@@ -344,3 +347,42 @@ def test_half_of_the_noise_that_public_labels_need_is_refused():
     for name in ("sensitivity", "sigma"):
         document["certificate"]["released"][name] *= 0.5
     assert {"sensitivity"} <= set(dict(failures(document)))
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.3, 1.3, 0.31, 0.299])
+def test_a_share_that_was_not_spent_is_refused(share):
+    document = json.loads(train({"algorithm": "moments", "representation": "ranks"}))
+    assert not failures(document)
+    document["training"]["representation"]["share"] = share
+    assert failures(document)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("map",), [[0.0, 1.0]]),
+        (("representation", "map"), [[0.0, 1.0]]),
+        (("representation", "cumulative"), [1.0, 0.0]),
+        (("representation", "reading"), "ranks/1"),
+        (("representation", "reading"), "distances/1"),
+        (("representation", "weights"), [1.0]),
+    ],
+)
+def test_a_map_that_does_not_follow_from_released_weights_is_refused(place, value):
+    document = json.loads(train({"algorithm": "moments", "representation": "ranks"}))
+    node = document["predictor"]
+    for name in place[:-1]:
+        node = node[name]
+    node[place[-1]] = value
+    assert failures(document)
+
+
+def test_only_a_metric_of_ranks_alone_takes_no_step():
+    document = json.loads(train({"task": "metric", "representation": "ranks"}))
+    assert document["training"]["steps"] == 0
+    assert not failures(document)
+    for steps, reading in ((1, "distances/1"), (0, "ranks/2")):
+        other = copy.deepcopy(document)
+        other["training"]["steps"] = other["certificate"]["released"]["steps"] = steps
+        other["predictor"]["representation"]["reading"] = reading
+        assert failures(other)

@@ -6,6 +6,7 @@
 //!
 //! - [`table_pair`]: tables for which the sensitivities are attained;
 //! - [`Audit`], [`Runs`], [`report()`]: many runs, two tables;
+//! - [`TwoReleases`]: where columns lie and what is learned after it, together;
 //! - [`one_run`]: one run, many canaries;
 //! - [`confidence`]: exact intervals for counts;
 //! - [`Family`]: from accuracy to ε, with the assumption named;
@@ -30,6 +31,7 @@ mod runs;
 pub mod stability;
 pub mod suite;
 pub mod table_pair;
+mod two_releases;
 
 pub use audit::{Audit, Pair, View};
 pub use error::AuditError;
@@ -37,3 +39,4 @@ pub use family::{Family, best_accuracy};
 pub use report::{Bound, FALSE_ALARM, Numbers, Report, Verdict, report};
 pub use runs::{Run, Runs};
 pub use table_pair::{Table, TablePair};
+pub use two_releases::{Seen, TwoReleases};

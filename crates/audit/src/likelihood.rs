@@ -144,7 +144,7 @@ fn square_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-fn log_normal(y: &[f64], mean: &[f64], sigma: f64) -> f64 {
+pub(crate) fn log_normal(y: &[f64], mean: &[f64], sigma: f64) -> f64 {
     -0.5 * square_distance(y, mean) / (sigma * sigma)
 }
 

@@ -270,7 +270,9 @@ impl Predictor {
 
 impl Training {
     fn check(&self) -> Result<(), DocumentError> {
-        within("number of steps", f64::from(self.steps), self.steps > 0)?;
+        // None where ranks are all that is released.
+        let enough = self.steps > 0 || self.representation.is_some();
+        within("number of steps", f64::from(self.steps), enough)?;
         within("step size", self.step_size, self.step_size.is_finite() && self.step_size > 0.0)?;
         if let Some(pairs) = self.expected_pairs {
             let independent = self.algorithm == Algorithm::NoisySgd;

@@ -29,6 +29,19 @@ pub struct Column {
     /// Whether values outside the categories have an entry of their own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub other: bool,
+    /// Which way scores go with a column of numbers. Weights were changed for it after they were released: no guarantee rests on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monotone: Option<Monotone>,
+}
+
+/// Which way scores go with a column of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Monotone {
+    /// They never fall as it grows.
+    Increasing,
+    /// They never rise.
+    Decreasing,
 }
 
 /// A value that people write with or without quotes.
@@ -139,6 +152,7 @@ impl Column {
             (None, Some(values), missing) => {
                 let mut seen = HashSet::new();
                 match missing {
+                    _ if self.monotone.is_some() => Err("`monotone` is for numbers"),
                     _ if values.is_empty() => Err("no category is listed"),
                     _ if !values.iter().all(|value| seen.insert(value)) => Err("a category is listed twice"),
                     None => Ok(()),

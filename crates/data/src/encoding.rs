@@ -106,9 +106,12 @@ impl Encoding {
     /// # Errors
     /// One line for a number that JSON cannot hold, which no checked schema has.
     pub fn form(&self, label: &Label, person: Option<&PersonColumn>) -> Result<String, String> {
+        // Which way scores go is about the model, and refuses no table.
+        let plain = |column: &ColumnEncoding| ColumnEncoding { monotone: None, ..column.clone() };
+        let columns: Vec<ColumnEncoding> = self.columns.iter().map(plain).collect();
         match person {
-            None => serde_json::to_string(&(&self.columns, label)),
-            Some(person) => serde_json::to_string(&(&self.columns, label, person)),
+            None => serde_json::to_string(&(&columns, label)),
+            Some(person) => serde_json::to_string(&(&columns, label, person)),
         }
         .map_err(|error| error.to_string())
     }

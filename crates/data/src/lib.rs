@@ -32,6 +32,6 @@ pub use error::{CellProblem, DataError};
 pub use folder::table_files;
 pub use label::{Label, LabelKind, Times};
 pub use person::{IdKind, Owners, PersonColumn, PersonIds};
-pub use schema::{Column, Kind, Missing, Schema, template};
+pub use schema::{Column, Kind, Missing, Monotone, Schema, template};
 pub use source::read_whole;
 pub use table::{LabelUse, Table};

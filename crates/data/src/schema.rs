@@ -54,6 +54,19 @@ pub struct Column {
     /// Whether values outside the categories have an entry of their own; without it they are none of the categories.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub other: bool,
+    /// Whether a score may only rise, or only fall, with a column of numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub monotone: Option<Monotone>,
+}
+
+/// Which way a score goes with a column of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Monotone {
+    /// It never falls as the number grows.
+    Increasing,
+    /// It never rises.
+    Decreasing,
 }
 
 /// What stands for an empty cell.
@@ -103,6 +116,7 @@ struct RawColumn {
     categories: Option<Vec<Scalar>>,
     missing: Option<Scalar>,
     other: Option<bool>,
+    monotone: Option<Monotone>,
 }
 
 fn private_unless_told() -> bool {
@@ -251,7 +265,7 @@ impl Schema {
 impl Column {
     /// A column whose empty cells are errors.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
-        Self { name: name.into(), kind, missing: None, other: false }
+        Self { name: name.into(), kind, missing: None, other: false, monotone: None }
     }
 
     /// Entries of the vector that the column takes.
@@ -273,6 +287,9 @@ impl Column {
     fn check_missing(&self) -> Result<(), String> {
         match (&self.kind, &self.missing) {
             (Kind::Range(_), _) if self.other => Err("`other` is for categories".into()),
+            (Kind::Categories(_), _) if self.monotone.is_some() => {
+                Err("`monotone` is for numbers: categories have no order".into())
+            }
             (Kind::Range(_), Some(Missing::Own)) | (_, None) => Ok(()),
             (Kind::Range(_), Some(Missing::Number(value))) if value.is_finite() => Ok(()),
             (Kind::Range(_), Some(_)) => {
@@ -320,7 +337,8 @@ impl TryFrom<RawColumn> for Column {
             (Some(Scalar::Text(word)), Kind::Range(_)) if word == OWN => Some(Missing::Own),
             (Some(value), _) => Some(Missing::Category(value.into_text())),
         };
-        Ok(Self { name: raw.name, kind, missing, other: raw.other.unwrap_or(false) })
+        let (other, monotone) = (raw.other.unwrap_or(false), raw.monotone);
+        Ok(Self { name: raw.name, kind, missing, other, monotone })
     }
 }
 
@@ -454,6 +472,8 @@ mod tests {
             (column("range = [0, 1]\nmissing = nan"), "`missing` is a finite number"),
             (column("range = [0, 1]\nmissing = 'Own'"), "or \"own\""),
             (column("categories = ['x']\nmissing = 'own'"), "`missing` is one of"),
+            (column("categories = ['x']\nmonotone = 'increasing'"), "`monotone` is for numbers"),
+            (column("range = [0, 1]\nmonotone = 'up'"), "unknown variant `up`"),
             (column("categories = ['x']\nmissing = 'y'"), "`missing` is one of"),
             (column("range = [0, 1]\nother = true"), "`other` is for categories"),
             (format!("ignore = ['a']\n{}", column("range = [0, 1]")), "ignored and also listed"),
@@ -514,5 +534,20 @@ mod tests {
         let means: Vec<_> =
             columns[3..].iter().map(|column| (column.missing.clone(), column.width())).collect();
         assert_eq!(means, [(Some(Missing::Own), 2), (Some(Missing::Category("own".into())), 2)]);
+    }
+
+    /// It is in the model's file, and not in what a ledger holds a table's readers to.
+    #[test]
+    fn which_way_scores_go_is_the_models_and_refuses_no_table() {
+        let schema = |word: &str| {
+            let text = format!("{LABEL}[[column]]\nname = 'a'\nrange = [0, 9]\n{word}");
+            Schema::parse(&text).unwrap()
+        };
+        let (plain, told) = (schema(""), schema("monotone = 'decreasing'\n"));
+        assert_eq!(told.columns()[0].monotone, Some(Monotone::Decreasing));
+        let form = |schema: &Schema| crate::Encoding::of(schema).form(schema.label(), None).unwrap();
+        assert_eq!(form(&plain), form(&told));
+        let text = serde_json::to_string(&told.columns()[0]).unwrap();
+        assert_eq!(serde_json::from_str::<Column>(&text).unwrap(), told.columns()[0]);
     }
 }

@@ -100,15 +100,10 @@ pub fn fit(
     let records = RowLayout { problem, feature_bound, constant }.records(table, strata)?;
     let parameters = descend(method, problem, plan, &records)?;
     let task = settings.task;
-    Ok(BaselineModel::new(Predictor {
-        task,
-        encoding,
-        label,
-        feature_bound,
-        constant,
-        parameters,
-        representation,
-    }))
+    let mut predictor =
+        Predictor { task, encoding, label, feature_bound, constant, parameters, representation };
+    predictor.follow_schema();
+    Ok(BaselineModel::new(predictor))
 }
 
 /// How far and how fast.

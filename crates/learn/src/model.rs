@@ -118,7 +118,7 @@ impl Predictor {
     /// made negative count as 0.
     pub fn embed(&self, table: &Table) -> Vec<f64> {
         let map = metric_map(&self.parameters);
-        let mut rows = Vec::with_capacity(table.rows * table.columns);
+        let mut rows = Vec::with_capacity(table.rows * self.features());
         self.each_row(table, |row| rows.extend(map.chunks_exact(row.len()).map(|line| score(row, line))));
         rows
     }
@@ -133,7 +133,7 @@ impl Predictor {
     }
 
     /// Whether rows are mapped by what was released of where columns lie.
-    pub(crate) fn maps_rows(&self) -> bool {
+    pub fn maps_rows(&self) -> bool {
         self.representation.as_ref().is_some_and(representation::maps_rows)
     }
 

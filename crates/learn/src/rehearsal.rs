@@ -1,7 +1,7 @@
 //! Training that can be repeated to the last bit, for tests: parameters without a certificate, and no way to one.
 
-use crate::{Checkpointer, LearnError, PaidRun, run};
-use pairdp_noise::Replay;
+use crate::{Checkpointer, Exchange, LearnError, PaidRun, Representation, run};
+use pairdp_noise::{Replay, Source};
 
 impl PaidRun {
     /// The parameters that [`PaidRun::train`] would find with noise that anybody can repeat: for tests, and for
@@ -16,5 +16,21 @@ impl PaidRun {
     ) -> Result<Vec<f64>, LearnError> {
         let (mut curator, _) = self.spec.curator(self.rows, source, checkpointer)?;
         run(&mut curator, checkpointer)
+    }
+
+    /// Everything that a run releases, in order: where columns lie, if that comes first, and every answer of training. For audits,
+    /// whose tables are their own; there is no certificate.
+    ///
+    /// # Errors
+    /// As [`PaidRun::train`].
+    pub fn releases<S: Source>(
+        self,
+        source: S,
+    ) -> Result<(Option<Representation>, Vec<Exchange>), LearnError> {
+        let checkpointer = &mut Checkpointer::none();
+        let (curator, representation) = self.spec.curator(self.rows, source, checkpointer)?;
+        let mut curator = curator.traced();
+        run(&mut curator, checkpointer)?;
+        Ok((representation, curator.trace().to_vec()))
     }
 }

@@ -108,6 +108,10 @@ impl Mechanism {
         if plan.representation().is_some() && !whole_table {
             return Err(LearnError::NoProof("a representation under this algorithm"));
         }
+        if plan.steps() == 0 && !matches!(problem.objective(), Objective::Metric { .. }) {
+            // Only a distance is there without learning.
+            return Err(LearnError::Plan { what: "the number of steps", range: "at least 1", value: 0.0 });
+        }
         let public = PublicFacts { problem, plan, records, features, budget };
         Ok(match plan.algorithm() {
             Algorithm::NoisyGd => Self::Gradients(Gradients::calibrate(public)?),

@@ -14,6 +14,7 @@
 
 mod curves;
 pub(crate) mod map;
+mod monotone;
 mod reading;
 mod shapes;
 mod target;
@@ -32,13 +33,15 @@ use pairdp_units::directed::{larger, smaller};
 
 /// How weights are read; a meaning never changes under the same name.
 pub(crate) const READING: &str = "ranks/2";
+/// The same where distances of ranks are all that is wanted: no row is cut.
+pub(crate) const READING_DISTANCES: &str = "distances/1";
 /// The same where they are of times alone, and rows stay as ranges put them.
 pub(crate) const READING_TIMES: &str = "times/1";
 
 /// Whether it is one for such columns; files can hold anything.
 pub(crate) fn fits(released: &Representation, encoding: &Encoding) -> bool {
     let (known, columns) = match released.reading.as_str() {
-        READING => (true, layout(encoding).coordinates(false)),
+        READING | READING_DISTANCES => (true, layout(encoding).coordinates(false)),
         reading => (reading == READING_TIMES, 1),
     };
     // With the number of records, with knots or times of the target, with both.

@@ -28,7 +28,7 @@ use pairdp_data::{Encoding, Label};
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::Problem;
 use pairdp_pairwise::knots::{Block, Layout};
-use pairdp_units::{Budget, Unit};
+use pairdp_units::{Budget, Delta, Unit};
 
 /// A run, calibrated.
 #[derive(Debug, Clone, PartialEq)]
@@ -169,7 +169,11 @@ impl Settings {
         if !first.blocks().is_empty() {
             let (numbers, categories) = first.counts();
             let coordinates = first.coordinates(self.max_records.is_some());
-            let usual = if chosen.by_ranks() { auto::REPRESENTATION_SHARE } else { auto::TIMES_SHARE };
+            let usual = match (chosen.rests(), chosen.by_ranks()) {
+                (true, _) => 1.0,
+                (false, true) => auto::REPRESENTATION_SHARE,
+                (false, false) => auto::TIMES_SHARE,
+            };
             let share = chosen.representation_share.unwrap_or(usual);
             plan = plan.with_representation(KnotPlan { share, numbers, categories, coordinates })?;
         }
@@ -209,6 +213,10 @@ impl Settings {
         columns: usize,
         budget: Budget,
     ) -> Result<Plan, LearnError> {
+        if self.rests() && algorithm == Algorithm::NoisyGd {
+            let usual = if budget.delta == Delta::PURE { NoiseKind::Laplace } else { NoiseKind::Gaussian };
+            return Ok(Plan::at_rest(self.mechanism.unwrap_or(usual)));
+        }
         let suggested = if self.by_ranks() && algorithm == Algorithm::NoisyGd {
             auto::by_time(problem, records, budget, self.representation_share)?
         } else {

@@ -213,8 +213,11 @@ impl PaidRun {
             // Without an intercept the one that was solved for is left out.
             parameters.truncate(features);
         }
-        let predictor =
+        let mut predictor =
             Predictor { task, encoding, label, feature_bound, constant, parameters, representation };
+        if predictor.follow_schema() {
+            problem.domain().project(&mut predictor.parameters);
+        }
         let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
         (model.because, model.as_printed, model.run) = (because, as_printed, run);
         Ok(model)
@@ -264,6 +267,9 @@ impl TrainingSpec {
             let drawn = plan.law().draw(&lattice, &mut source, coordinates);
             let sums = match &mut rows {
                 Rows::Here(Table { features, columns: width, targets, .. }) => {
+                    // Where nothing is learned from labels, none is looked at.
+                    let alike = vec![-1.0; if self.rests() { targets.len() } else { 0 }];
+                    let targets = if self.rests() { &alike } else { targets };
                     KnotSums::new(columns, features, *width, targets, &strata, Par::Parallel)
                 }
                 Rows::Parts(parts) => parts.knots(columns)?,
@@ -271,7 +277,11 @@ impl TrainingSpec {
             let mut released = sums.query(columns, counts_records)?;
             lattice.release_in_place(&mut released, &drawn);
             let deviation = noise.sigma * plan.law().spread(1);
-            representation::read(columns, released, deviation, records)
+            let mut read = representation::read(columns, released, deviation, records);
+            if self.rests() {
+                read.reading = representation::READING_DISTANCES.into();
+            }
+            read
         };
         checkpointer.represented(Some(representation.clone()));
         let start = self.start(representation::label_share(columns, &representation));
@@ -323,6 +333,11 @@ impl TrainingSpec {
         } else {
             self.encoding.dimension()
         }
+    }
+
+    /// Whether where columns lie is all that is released.
+    fn rests(&self) -> bool {
+        self.plan().steps() == 0
     }
 }
 

@@ -131,6 +131,47 @@ fn certificates_account_for_the_first_release() {
     }
 }
 
+/// Shares outside (0, 1), or other ones than were spent; a number of knots that is not the version's; ranges tightened beside
+/// it; and a map of its own, for which a model file has no place: rows follow from released weights or not at all.
+#[test]
+fn no_verifier_takes_other_shares_knots_or_maps_than_were_released() {
+    let model = trained(ranks(Some(Algorithm::Moments)), (1.0, 1e-6), 800);
+    let file: serde_json::Value = serde_json::from_str(&model.to_json().unwrap()).unwrap();
+    let holds = |file: &serde_json::Value| {
+        pairdp_verify::verify(&file.to_string()).is_ok_and(|verdict| verdict.holds())
+    };
+    assert!(holds(&file));
+    let changed = |place: &str, value: serde_json::Value| {
+        let mut file = file.clone();
+        let (parent, name) = place.rsplit_once('/').unwrap();
+        let parent = file.pointer_mut(parent).unwrap();
+        match parent {
+            serde_json::Value::Array(list) => list[name.parse::<usize>().unwrap()] = value,
+            other => drop(other.as_object_mut().unwrap().insert(name.into(), value)),
+        }
+        file
+    };
+    for share in [0.0, 1.0, -0.3, 1.3, 0.31, 0.299] {
+        let lied = changed("/training/representation/share", share.into());
+        assert!(!holds(&lied), "a share of {share}");
+    }
+    let ranges = serde_json::json!({ "columns": 2, "bins": 64, "sensitivity": 2.0, "ratio": 0.01, "lattice_bits": 20, "sigma": 200.0 });
+    for (place, value) in [
+        ("/certificate/ranges", ranges),
+        ("/certificate/stages/0/coordinates", 117.into()),
+        ("/predictor/map", serde_json::json!([[0.0, 1.0]])),
+        ("/predictor/representation/map", serde_json::json!([[0.0, 1.0]])),
+        ("/predictor/representation/cumulative", serde_json::json!([1.0, 0.0])),
+        ("/predictor/representation/weights/3", serde_json::Value::Null),
+        ("/predictor/representation/weights", serde_json::json!([1.0])),
+        ("/predictor/representation/reading", "ranks/1".into()),
+        ("/predictor/representation/reading", "distances/1".into()),
+        ("/predictor/encoding/columns/0", serde_json::json!({ "name": "amount", "categories": ["a"] })),
+    ] {
+        assert!(!holds(&changed(place, value)), "{place}");
+    }
+}
+
 /// Tables of one size get one plan and one noise; only what is released decides the map.
 #[test]
 fn the_plan_is_blind() {

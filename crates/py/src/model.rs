@@ -47,7 +47,7 @@ impl Model {
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
     fn embed<'py>(&self, py: Python<'py>, rows: Rows<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let table = rows.encode(&self.predictor.encoding, false)?;
-        let (n, d) = (table.rows, table.columns);
+        let (n, d) = (table.rows, self.predictor.features());
         PyArray1::from_vec(py, py.enter_core(|| Ok(self.predictor.embed(&table)))?).reshape([n, d])
     }
 

@@ -3,6 +3,7 @@
 use crate::constants;
 use crate::facts::{COMPOSITION, Facts};
 use crate::relations::{Relation, TOLERANCE, covers, require};
+use crate::stages;
 use pairdp_certificate::{GradientRelease, Released};
 
 pub(crate) fn relations(facts: &Facts) -> Vec<Relation> {
@@ -14,11 +15,13 @@ pub(crate) fn relations(facts: &Facts) -> Vec<Relation> {
             examine(release).map_err(|failure| format!("release {}: {failure}", t + 1))
         })
     };
-    let count = *steps > 0 && *steps as usize == releases.len();
+    // A descent without a step has a ratio of nothing.
+    let some = if stages::alone(facts) { *steps == 0 && ratio.to_bits() == 0 } else { *steps > 0 };
+    let count = some && *steps as usize == releases.len();
     vec![
         (
             "steps",
-            "as many releases as steps, at least 1",
+            "as many releases as steps, at least 1, or none where ranks are all that is released",
             require(count, || format!("{steps} steps, {} releases", releases.len())),
         ),
         ("kernel", "the kernel is the one for this objective", facts.check_kernel(kernel)),

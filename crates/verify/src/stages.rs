@@ -13,6 +13,8 @@ use pairdp_certificate::{
 const KNOTS: usize = 33 + 4 * 6;
 /// How weights are read.
 const READING: &str = "ranks/2";
+/// The same where distances of ranks are all that is wanted.
+const READING_DISTANCES: &str = "distances/1";
 /// The same where they are of times alone.
 const READING_TIMES: &str = "times/1";
 /// Eight parts of the time up to the horizon, each with and without an event.
@@ -43,6 +45,14 @@ pub(crate) fn mapped(encoding: &Encoding) -> usize {
     if curves <= MOST_COLUMNS { curves } else { numbers + entries }
 }
 
+/// Whether where columns lie is all that was released: of a metric that is the Euclidean distance of ranks.
+pub(crate) fn alone(facts: &Facts) -> bool {
+    let read = facts.document.predictor.representation.as_ref();
+    let distances = read.is_some_and(|released| released.reading == READING_DISTANCES);
+    let metric = matches!(facts.problem.objective, Objective::Metric { .. });
+    distances && metric && facts.certificate.stages.len() == 1
+}
+
 pub(crate) fn check(facts: &Facts) -> Result<(), String> {
     let predictor = &facts.document.predictor;
     let planned = facts.document.training.representation;
@@ -61,6 +71,7 @@ pub(crate) fn check(facts: &Facts) -> Result<(), String> {
         _ => return Err("a stage and what it released come together".into()),
     };
     let Stage::Knots { numbers, categories, coordinates, counts_records, noise } = *stage;
+    share(facts, planned.map_or(f64::NAN, |plan| plan.share), noise.ratio)?;
     let (own_numbers, own_categories, entries) =
         if maps_rows(released) { columns(&predictor.encoding) } else { (0, 0, 0) };
     require(maps_rows(released) || times, || "weights of nothing".into())?;
@@ -109,12 +120,28 @@ pub(crate) fn check(facts: &Facts) -> Result<(), String> {
     reading(facts, released, noise.sigma, coordinates)
 }
 
+/// The part of μ², or of ε where ratios add up, that the plan gives to the stage: all of it only if nothing follows.
+fn share(facts: &Facts, share: f64, ratio: f64) -> Result<(), String> {
+    let within = if alone(facts) { share.to_bits() == 1.0_f64.to_bits() } else { share > 0.0 && share < 1.0 };
+    require(within, || format!("a share of {share:e}"))?;
+    let (steps, after) = match facts.certificate.released {
+        Released::Gradients { steps, ratio, .. } => (f64::from(steps), ratio),
+        Released::Moments { ratio, .. } => (1.0, ratio),
+        _ => return Err("no proof for such a stage".into()),
+    };
+    let part = |ratio: f64| if facts.noise == Noise::Gaussian { ratio * ratio } else { ratio };
+    close("the share", share, part(ratio) / (part(ratio) + steps * part(after)), TOLERANCE)
+}
+
 /// What the model says of its own weights.
 fn reading(facts: &Facts, released: &Representation, sigma: f64, coordinates: usize) -> Result<(), String> {
     let whole =
         released.weights.len() == coordinates && released.weights.iter().all(|weight| weight.is_finite());
     require(whole, || format!("{} weights of {coordinates}", released.weights.len()))?;
-    let known = [READING, READING_TIMES].contains(&released.reading.as_str());
+    let known = match released.reading.as_str() {
+        READING_DISTANCES => alone(facts),
+        reading => [READING, READING_TIMES].contains(&reading),
+    };
     require(known, || format!("`{}` is not `{READING}`", released.reading))?;
     let deviation = sigma * if facts.noise == Noise::Laplace { 2.0_f64.sqrt() } else { 1.0 };
     close("the noise of weights", released.noise, deviation, TOLERANCE)?;

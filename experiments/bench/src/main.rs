@@ -9,6 +9,7 @@ mod everything;
 mod kernels;
 mod learn;
 mod ledger;
+mod metrics;
 mod noise;
 mod persons;
 mod race;

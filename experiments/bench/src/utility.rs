@@ -1,5 +1,5 @@
 //! How well models predict under ranges that people can honestly give: `cargo xtask bench utility --data DIR [--only SET]
-//! [--ranges tight|documented|loose] [--task ranking|classification] [--epsilons 0.5,1,2] [--splits K] [--leave-one-out] [--json]`.
+//! [--ranges tight|documented|loose] [--task ranking|classification|metric] [--epsilons 0.5,1,2] [--splits K] [--leave-one-out] [--json]`.
 //!
 //! Every split trains on a random part of a public set and tests on the rest; all contenders see the same splits, and noise is fresh
 //! for every model. Beside `auto` stand columns as ranges put them, which is what version 0.1 did, and without privacy our own
@@ -41,11 +41,15 @@ fn measure(report: &mut Report) -> Result<()> {
     let task = match Report::option("--task").as_deref() {
         None | Some("ranking") => Task::Ranking,
         Some("classification") => Task::Classification,
+        Some("metric") => Task::Metric,
         Some(other) => anyhow::bail!("--task {other}"),
     };
     let epsilons = Report::option("--epsilons").unwrap_or("0.5,1,2".into());
     let epsilons =
         epsilons.split(',').map(str::parse).collect::<Result<Vec<f64>, _>>().context("--epsilons")?;
+    if Report::option("--task").as_deref() == Some("metric") {
+        return crate::metrics::measure(report, &folder, only.as_deref(), &epsilons, splits);
+    }
     if only.as_deref() == Some("survival") {
         return crate::survival::measure(report, &folder, &epsilons);
     }

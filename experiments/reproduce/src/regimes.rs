@@ -92,17 +92,26 @@ impl Set {
     /// # Errors
     /// When the file cannot be read.
     pub fn load(&self, folder: &Path, regime: Regime) -> Result<Option<Loaded>> {
+        let mut loaded = self.load_classes(folder, regime)?;
+        for target in loaded.iter_mut().flat_map(|loaded| &mut loaded.table.targets) {
+            let positive = self.positive.iter().any(|own| (*own as f64 - *target).abs() < 0.5);
+            *target = if positive { 1.0 } else { -1.0 };
+        }
+        Ok(loaded)
+    }
+
+    /// The same with the classes as they are.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn load_classes(&self, folder: &Path, regime: Regime) -> Result<Option<Loaded>> {
         let names = ["csv", "csv.gz"].map(|end| folder.join(format!("{}.{end}", self.name)));
         let Some(path) = names.into_iter().find(|path| path.is_file()) else { return Ok(None) };
         let schema =
             Schema::parse(&self.schema(&Table::header(&path)?, regime)?).map_err(|what| anyhow!(what))?;
         let encoding = Encoding::of(&schema);
         let mut table = Table::read(&path, &encoding, LabelUse::Read(schema.label()))?;
-        for target in &mut table.targets {
-            let class = (*target * LABELS[1]).round();
-            let positive = self.positive.iter().any(|own| (*own as f64 - class).abs() < 0.5);
-            *target = if positive { 1.0 } else { -1.0 };
-        }
+        table.targets.iter_mut().for_each(|target| *target = (*target * LABELS[1]).round());
         let train = if self.train == 0 { table.rows * 4 / 5 } else { self.train };
         Ok(Some(Loaded { table, encoding, train, delta: (train as f64).powi(-self.delta_power) }))
     }

@@ -57,7 +57,7 @@ pub fn quality(predictor: &Predictor, train: &Table, test: &Table) -> Result<f64
         }
         Task::Metric => {
             let (known, asked) = (predictor.embed(train), predictor.embed(test));
-            let d = train.columns;
+            let d = predictor.features();
             Ok(measure::neighbour_accuracy(
                 (&known, &train.targets),
                 (&asked, &test.targets),

@@ -241,7 +241,8 @@ class Facts:
     def check_composition(self, steps: int) -> None:
         """Check what T releases of one ratio m cost."""
         ratio = self.released["ratio"]
-        require(ratio > 0.0 and self.delta >= self.sampler_delta, "δ is less than the samplers cost")
+        some = ratio == 0 if stages.alone(self) else ratio > 0.0
+        require(some and self.delta >= self.sampler_delta, "δ is less than the samplers cost")
         if self.law == "gaussian":
             before = [stage["noise"]["ratio"] for stage in self.stages]
             before += [] if self.ranges is None else [self.ranges["ratio"]]

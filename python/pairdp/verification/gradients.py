@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import stages
 from .constants import largest_risk_gradient, moved, packing_error, secret_size_error, sum_error
 from .facts import COMPOSITION, LATTICE, Facts
 from .reading import fields
@@ -15,9 +16,14 @@ def relations(facts: Facts) -> Relations:
     problem, n = facts.problem, facts.n
 
     def steps() -> None:
-        require(0 < released["steps"] == len(releases), f"{released['steps']} steps, {len(releases)} releases")
+        # A descent without a step has a ratio of nothing.
+        alone = stages.alone(facts)
+        some = released["steps"] == 0 == released["ratio"] if alone else 0 < released["steps"]
+        require(some and released["steps"] == len(releases), f"{released['steps']} steps, {len(releases)} releases")
 
     def iterates() -> None:
+        if stages.alone(facts):
+            return
         norms = [release["iterate_norm"] for release in releases]
         # After a stage the start follows from what that released, and slopes are those at the norm that is stated.
         known = norms[0] == 0.0 or norms[0] >= problem.radius or bool(facts.stages)

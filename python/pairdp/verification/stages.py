@@ -21,6 +21,8 @@ READING_TIMES = "times/1"
 """Where weights are of times alone, and rows stay as ranges put them."""
 TIME_CELLS = 16
 """Eight parts of the time up to the horizon, each with and without an event."""
+DISTANCES = "distances/1"
+"""The same where a metric is the Euclidean distance of ranks, and nothing is released after them."""
 MOST_COLUMNS, FUNCTIONS = 600, 5
 """A number becomes five functions of its rank where that makes no more columns than so many, otherwise its rank."""
 
@@ -49,6 +51,20 @@ def mapped(columns: list[dict[str, Any]]) -> int:
     """Return how many columns the map makes."""
     numbers, _, places = counts(columns)
     return FUNCTIONS * numbers + places if FUNCTIONS * numbers + places <= MOST_COLUMNS else numbers + places
+
+
+def alone(facts: Facts) -> bool:
+    """Return whether where columns lie is all that was released."""
+    reading = (facts.predictor.get("representation") or {}).get("reading")
+    return bool(reading == DISTANCES and facts.problem.kind == "metric" and len(facts.stages) == 1)
+
+
+def _share(facts: Facts, share: float, ratio: float) -> None:
+    """Check the part of μ², or of ε where ratios add up, that the plan gives to the stage."""
+    require(share == 1.0 if alone(facts) else 0.0 < share < 1.0, f"a share of {share}")
+    steps, power = facts.released.get("steps", 1), 2 if facts.law == "gaussian" else 1
+    own, after = ratio**power, steps * number(facts.released["ratio"]) ** power
+    require(abs(share * (own + after) - own) <= EXCESS * own, f"a share of {share}, used {own / (own + after)}")
 
 
 def check(facts: Facts) -> None:
@@ -80,6 +96,7 @@ def check(facts: Facts) -> None:
     proved = facts.released["kind"] in ("gradients", "moments") and facts.law in ("gaussian", "laplace")
     require(proved and stage["counts_records"] is secret, "no proof for such a stage")
     # A column's weights are at least 0 and add up to 1, or ½ for categories; the label counts once; a secret n weighs √S.
+    _share(facts, number(planned["share"]), number(noise["ratio"]))
     squares, half = numbers + categories / 4.0, numbers + categories / 2.0
     if facts.law == "laplace":
         moved, norm, deviation = max(2.0 * half, half + math.sqrt(squares)) + 1.0, math.sqrt(p), math.sqrt(2.0)
@@ -97,8 +114,8 @@ def check(facts: Facts) -> None:
     rounding = norm * math.sqrt(p) * (1.0 + 2.0**-7) / 2.0**bits
     covers("σ", noise["sigma"], distance / (ratio - rounding))
     released = fields(released, "reading counted noise weights")
-    known = released["reading"] in (READING, READING_TIMES) and len(released["weights"]) == p
-    require(known, "weights that nobody knows how to read")
+    known = released["reading"] in (READING, READING_TIMES) or alone(facts)
+    require(known and len(released["weights"]) == p, "weights that nobody knows how to read")
     for weight in released["weights"]:
         number(weight)
     stated, expected = number(released["noise"]), noise["sigma"] * deviation

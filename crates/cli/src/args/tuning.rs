@@ -55,7 +55,8 @@ pub(crate) struct Tuning {
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     pub(crate) radius: Option<f64>,
     /// How columns become numbers to learn from: by the schema's ranges, or by ranks, from a first release of where columns lie
-    /// (noisy-gd and moments) [default: ranks with --algorithm auto, but for metrics; otherwise ranges]
+    /// (noisy-gd and moments; a metric is then the Euclidean distance of ranks, unless a loss, steps or a domain are given)
+    /// [default: ranks with --algorithm auto, but for metrics; otherwise ranges]
     #[arg(long, value_name = "HOW", value_parser = named::<RepresentationKind>(["ranges", "ranks"]))]
     pub(crate) representation: Option<RepresentationKind>,
     /// The share of the budget for where columns lie, and for when each was last seen [default: 0.3; 0.1 for times alone]

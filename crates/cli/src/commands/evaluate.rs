@@ -305,11 +305,16 @@ fn regression(predictor: &Predictor, table: &Table) -> Exact {
 
 /// Each record's class by a vote of its nearest others: under the metric, and under none.
 fn metric(predictor: &Predictor, table: &Table) -> Exact {
-    let columns = table.columns;
     let mut plain = table.features.clone();
-    plain.chunks_exact_mut(columns).for_each(|row| clip_row(row, predictor.feature_bound));
-    let accuracy = |rows: &[f64]| measure::leave_one_out_accuracy(rows, &table.targets, columns, NEIGHBOURS);
-    let (learned, euclidean) = (accuracy(&predictor.embed(table)), accuracy(&plain));
+    // The bound of ranks says nothing about rows as ranges put them.
+    if !predictor.maps_rows() {
+        plain.chunks_exact_mut(table.columns).for_each(|row| clip_row(row, predictor.feature_bound));
+    }
+    let accuracy = |rows: &[f64], columns: usize| {
+        measure::leave_one_out_accuracy(rows, &table.targets, columns, NEIGHBOURS)
+    };
+    let learned = accuracy(&predictor.embed(table), predictor.features());
+    let euclidean = accuracy(&plain, table.columns);
     let text =
         format!("{NEIGHBOURS}-neighbour accuracy {learned:.4} (plain Euclidean distance: {euclidean:.4})");
     Exact { text, object: json!({ "neighbour_accuracy": learned, "euclidean_accuracy": euclidean }) }

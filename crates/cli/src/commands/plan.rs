@@ -28,13 +28,12 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
     let (what, sigma) = spec.mechanism().noise_at(0.0)?;
     let adjacency = spec.problem().adjacency();
     let protects = adjacency.protects(spec.problem().size(records));
-    let mut text = format!(
-        "{} with {} steps of size {:.4}, {}\n{what}: scale {sigma:.6}\nprivate at {budget}\nfor {protects}",
-        plan.algorithm().name(),
-        plan.steps(),
-        plan.step_size(),
-        plan.law().name(),
-    );
+    let how = match plan.steps() {
+        0 => "ranks, and nothing learned from them".to_owned(),
+        steps => format!("{} with {steps} steps of size {:.4}", plan.algorithm().name(), plan.step_size()),
+    };
+    let law = plan.law().name();
+    let mut text = format!("{how}, {law}\n{what}: scale {sigma:.6}\nprivate at {budget}\nfor {protects}");
     if let Some(because) = spec.because() {
         let _ = write!(text, "\nwhy: {because}");
     }

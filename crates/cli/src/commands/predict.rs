@@ -56,8 +56,8 @@ impl<'a> Predictions<'a> {
         let one = |name: &str, values: Vec<f64>| Self { names: vec![name.into()], rows: numbers(values, 1) };
         match (predictor.task, predictor.label.as_ref().map(|label| &label.kind)) {
             (Task::Metric, _) => Self {
-                names: (1..=table.columns).map(|k| format!("m{k}")).collect(),
-                rows: numbers(predictor.embed(table), table.columns),
+                names: (1..=predictor.features()).map(|k| format!("m{k}")).collect(),
+                rows: numbers(predictor.embed(table), predictor.features()),
             },
             (Task::Classification, Some(LabelKind::Binary { positive, negative })) => {
                 let class = |score: f64| Cell::Text(if score > 0.0 { positive } else { negative });

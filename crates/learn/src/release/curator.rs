@@ -246,6 +246,10 @@ pub(crate) fn can_ask_parts(mechanism: &Mechanism) -> Result<(), LearnError> {
     if problem.per_person() == Some(PerPerson::One) {
         return Err(LearnError::OnePlace("drawing one record of each person"));
     }
+    if plan.representation().is_some() && matches!(problem.objective(), Objective::Metric { .. }) {
+        // Every part of a metric has the whole table, so that weights of knots would be added up once for each.
+        return Err(LearnError::OnePlace("a metric by ranks"));
+    }
     // Moments are sums over records, whatever the pairs are.
     if plan.algorithm() != Algorithm::Moments && !parts::can_ask(problem) {
         return Err(LearnError::OnePlace("this loss over pairs"));
@@ -305,4 +309,23 @@ pub(super) fn count(made: &mut u32, most: u32) -> Result<(), LearnError> {
     }
     *made += 1;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RepresentationKind, Settings, Task};
+    use pairdp_data::Encoding;
+    use pairdp_units::Budget;
+
+    /// By its name, before any part is asked, and not by what a worker makes of the question.
+    #[test]
+    fn a_metric_by_ranks_in_parts_is_refused_by_name() {
+        let ranks = Some(RepresentationKind::Ranks);
+        let settings = Settings { task: Task::Metric, representation: ranks, ..Settings::default() };
+        let budget = Budget::new(1.0, 1e-6).unwrap();
+        let spec = settings.prepare(300, &Encoding::unscaled(3), budget).unwrap();
+        let refused = can_ask_parts(spec.mechanism()).unwrap_err();
+        assert!(matches!(refused, LearnError::OnePlace("a metric by ranks")), "{refused}");
+    }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Curves {
     pub(crate) width: usize,
     /// The sum of their variances under F̂.
     pub(crate) spread: f64,
+    /// Their covariances under F̂, row by row.
+    covariance: Vec<f64>,
     /// Where F̂ reaches each of [`QUANTILES`], within ±1.
     pub(crate) quantiles: [f64; QUANTILES.len()],
 }
@@ -62,7 +64,12 @@ impl Curves {
         let quantiles = QUANTILES.map(|share| {
             grid(reading.cumulative.partition_point(|cumulative| *cumulative < share).min(GRID - 1))
         });
-        Self { values, width, spread, quantiles }
+        Self { values, width, spread, covariance, quantiles }
+    }
+
+    /// L with LLᵀ the covariance under F̂, and a ridge: for weights w, |Lᵀw| is about how far what they add varies.
+    pub(super) fn scale(&self) -> Vec<f64> {
+        cholesky(&self.covariance, self.width)
     }
 
     /// Appends their values at a number within ±1, linear between the points of the grid.
@@ -154,7 +161,7 @@ fn cholesky(covariance: &[f64], width: usize) -> Vec<f64> {
 }
 
 /// Puts the solution of Lx = v in place of v.
-fn solve_lower(factor: &[f64], vector: &mut [f64]) {
+pub(super) fn solve_lower(factor: &[f64], vector: &mut [f64]) {
     let width = vector.len();
     for i in 0..width {
         let known: f64 = (0..i).map(|k| factor[i * width + k] * vector[k]).sum();

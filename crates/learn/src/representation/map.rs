@@ -2,7 +2,7 @@
 
 use super::curves::{Curves, FUNCTIONS, QUANTILES};
 use super::reading::read;
-use super::{NO_NOISE, Representation};
+use super::{NO_NOISE, READING_DISTANCES, Representation};
 use pairdp_data::{Encoding, Kind, Table};
 use pairdp_pairwise::clip_row;
 use pairdp_pairwise::knots::{Block, CATEGORY_WEIGHT, KNOTS, Layout};
@@ -108,7 +108,11 @@ impl Map {
         }
         // If nothing seems to vary, rows are as long as they are.
         let kept = if noise > NO_NOISE { KEPT_LENGTH } else { WHOLE_LENGTH };
-        let length = if energy > 1e-6 { kept * energy.sqrt() } else { 1.0 };
+        let length = match released.reading.as_str() {
+            READING_DISTANCES => longest(&columns),
+            _ if energy > 1e-6 => kept * energy.sqrt(),
+            _ => 1.0,
+        };
         Self { columns, width: Self::width_of(layout), length }
     }
 
@@ -155,6 +159,15 @@ impl Map {
         clip_row(image, bound);
     }
 
+    /// Where a column's part starts in a mapped row, and the functions of its number, if it has one.
+    pub(crate) fn curves(&self, index: usize) -> (usize, Option<&Curves>) {
+        let start = self.columns[..index].iter().map(Column::width).sum();
+        match &self.columns[index] {
+            Column::Number { curves, .. } => (start, Some(curves)),
+            Column::Category { .. } => (start, None),
+        }
+    }
+
     /// Where a column of numbers lies, as it was read: places within ±1 below which shares of the records lie.
     pub(crate) fn quantiles(&self, index: usize) -> Option<[f64; QUANTILES.len()]> {
         match &self.columns[index] {
@@ -174,6 +187,14 @@ impl Map {
 }
 
 impl Column {
+    /// Entries of a mapped row that it takes.
+    fn width(&self) -> usize {
+        match self {
+            Self::Number { curves, missing, .. } => curves.width + missing.iter().len(),
+            Self::Category { shares, .. } => shares.len(),
+        }
+    }
+
     /// Where its entries start in an encoded row.
     fn start(&self) -> usize {
         match self {
@@ -201,6 +222,21 @@ impl Column {
             }
         }
     }
+}
+
+/// No row is longer: of a number's functions the longest point of the grid counts, between which they are linear, and √3 times a 1 in
+/// one place, or in none, less shares that are at most 1 each is no longer than √3 times the root of their number.
+fn longest(columns: &[Column]) -> f64 {
+    let square = |point: &[f64]| point.iter().map(|value| value * value).sum::<f64>();
+    let most = |column: &Column| match column {
+        Column::Number { curves, missing, .. } => {
+            let points = curves.values.chunks_exact(curves.width).map(square);
+            points.fold(0.0, larger) + 3.0 * missing.iter().len() as f64
+        }
+        Column::Category { shares, .. } => 3.0 * shares.len() as f64,
+    };
+    // A little more, for rounding.
+    larger(1.001 * columns.iter().map(most).sum::<f64>().sqrt(), 1.0)
 }
 
 /// 3p(1 − p).

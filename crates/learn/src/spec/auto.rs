@@ -166,6 +166,14 @@ impl Settings {
     ) -> Result<(Self, Option<String>), LearnError> {
         const CLEAR: f64 = 80.0;
         const BETTER_THAN_EUCLIDEAN: f64 = 100.0;
+        // Whoever says how to learn wants a metric that is learned; of ranks alone the Euclidean distance serves better.
+        let said = self.loss.is_some() || self.step_size.is_some() || self.domain.is_some();
+        if self.by_ranks() && !said && self.steps.unwrap_or_default() == 0 {
+            let because = "the Euclidean distance of ranks: all of the budget says where columns lie, and labels play no part";
+            let (algorithm, domain) = (Some(Algorithm::NoisyGd), Some(DomainKind::PsdDiagonal));
+            let resting = Self { algorithm, domain, steps: Some(0), ..self.clone() };
+            return Ok((resting, Some(because.to_owned())));
+        }
         let of_weights = clarity(records, features, budget)?;
         let of_matrix = of_weights / (features as f64).sqrt();
         let diagonal = self.domain.is_none() && of_matrix < CLEAR;

@@ -59,9 +59,12 @@ fn is_false(value: &bool) -> bool {
 impl TryFrom<RawPlan> for Plan {
     type Error = LearnError;
     fn try_from(raw: RawPlan) -> Result<Self, LearnError> {
-        let plan = Self::new(raw.algorithm, raw.steps, raw.step_size, raw.average)?
-            .with_law(raw.law)
-            .with_order(raw.order.unwrap_or_default());
+        let at_rest = Self::at_rest(raw.law);
+        let plan = match raw.steps {
+            0 if raw.algorithm == at_rest.algorithm && raw.representation.is_some() => Ok(at_rest),
+            _ => Self::new(raw.algorithm, raw.steps, raw.step_size, raw.average),
+        };
+        let plan = plan?.with_law(raw.law).with_order(raw.order.unwrap_or_default());
         let plan = if raw.constant_noise { plan.with_constant_noise() } else { plan };
         let plan = plan.with_momentum(raw.momentum)?;
         let plan = match raw.representation {
@@ -139,6 +142,22 @@ impl Plan {
         })
     }
 
+    /// No step at all: where columns lie is all that is released.
+    pub(crate) fn at_rest(law: NoiseKind) -> Self {
+        Self {
+            algorithm: Algorithm::NoisyGd,
+            steps: 0,
+            step_size: 1.0,
+            average: Average::Last,
+            law,
+            order: Order::default(),
+            expected_pairs: None,
+            constant_noise: false,
+            momentum: 0.0,
+            representation: None,
+        }
+    }
+
     /// The same with another noise.
     #[must_use]
     pub fn with_law(self, law: NoiseKind) -> Self {
@@ -187,12 +206,15 @@ impl Plan {
     /// The same after a release of where columns lie, with its part of the budget.
     ///
     /// # Errors
-    /// [`LearnError::Plan`] unless the part is between 0 and 1.
+    /// [`LearnError::Plan`] unless the part is between 0 and 1, or all of it where nothing follows.
     pub(crate) fn with_representation(self, knots: KnotPlan) -> Result<Self, LearnError> {
-        if knots.share > 0.0 && knots.share < 1.0 {
+        let (fits, range) = match self.steps {
+            0 => ((1.0..=1.0).contains(&knots.share), "1 where nothing else is released"),
+            _ => (knots.share > 0.0 && knots.share < 1.0, "between 0 and 1"),
+        };
+        if fits {
             return Ok(Self { representation: Some(knots), ..self });
         }
-        let range = "between 0 and 1";
         Err(LearnError::Plan {
             what: "the share of the budget for representation",
             range,

@@ -288,6 +288,11 @@ impl Settings {
         self.representation == Some(RepresentationKind::Ranks)
     }
 
+    /// Whether a metric is the Euclidean distance of ranks as they are: no step is taken, no label looked at.
+    pub(crate) fn rests(&self) -> bool {
+        self.task == Task::Metric && self.by_ranks() && self.steps == Some(0)
+    }
+
     /// What ends every record; 0 for nothing.
     pub(crate) fn constant(&self, features: usize) -> f64 {
         match (self.has_intercept(), self.constant_in_records()) {

@@ -29,6 +29,10 @@ impl Gradients {
         let (p, law) = (public.coordinates(), plan.law());
         let releases = f64::from(plan.steps());
         let (common, for_data) = Common::new(public, releases * law.samples(p))?;
+        if plan.steps() == 0 {
+            // What comes before has all of the budget.
+            return Ok(Self { common, ratio: 0.0, lattice_bits: lattice::bits_for(0.0)? });
+        }
         let ratio = public.ratio(for_data, releases)?;
         // The largest gradient in units of σ = Δ/m. Its share of Δ does not depend on where it is taken.
         let reach = problem.gradient_norm_bound(0.0, records) / public.gradient_sensitivity(0.0)?;

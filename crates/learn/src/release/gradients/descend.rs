@@ -17,6 +17,9 @@ pub(crate) fn noisy_gd<S: Source>(
     descent: &Descent,
     checkpointer: &mut Checkpointer<'_>,
 ) -> Result<Vec<f64>, LearnError> {
+    if descent.steps == 0 {
+        return Ok(euclidean(curator, descent));
+    }
     let mut iterates = checkpointer.resume(curator)?;
     while iterates.taken() < descent.steps {
         let gradient = curator.noisy_gradient(iterates.current())?;
@@ -28,6 +31,15 @@ pub(crate) fn noisy_gd<S: Source>(
         towards_euclidean(&mut result, descent, noise_in(curator, descent));
     }
     Ok(result)
+}
+
+/// The Euclidean distance, as long as the domain allows.
+fn euclidean<S: Source>(curator: &Curator<S>, descent: &Descent) -> Vec<f64> {
+    let mut identity = vec![0.0; curator.parameters()];
+    let d = identity.len().isqrt();
+    identity.iter_mut().step_by(d + 1).for_each(|entry| *entry = 1.0);
+    descent.problem.domain().project(&mut identity);
+    identity
 }
 
 /// Root mean square of the noise in each coordinate of what [`Iterates::finish`](crate::release::Iterates::finish) returns, were there no
