@@ -18,7 +18,7 @@ use pairdp_learn::{
 };
 use pairdp_noise::Source;
 use pairdp_pairwise::kernel::Par;
-use pairdp_pairwise::knots::{Block, KnotSums, Layout, positions};
+use pairdp_pairwise::knots::{KnotSums, Layout, positions};
 use pairdp_pairwise::{Objective, Records, Strata};
 use pairdp_units::Budget;
 
@@ -58,18 +58,23 @@ impl TwoReleases {
         let knots = positions();
         // Far from the ends, where nothing is cut off, and from each other.
         let (others, one) = (knots[knots.len() / 4], knots[3 * knots.len() / 4]);
-        let table = |place: f64, target: f64| Table {
-            features: (0..records * columns).map(|k| if k < columns { place } else { others }).collect(),
-            columns,
-            targets: (0..records).map(|i| if i == 0 { target } else { -1.0 }).collect(),
-            records_of_owner: Vec::new(),
-        };
         let problem = settings.prepare(records, &Encoding::unscaled(columns), claim)?.problem();
         let descends = settings.algorithm != Some(Algorithm::Moments);
         let alike = descends && matches!(problem.objective(), Objective::Pointwise { .. });
-        let target = if alike { -1.0 } else { 1.0 };
+        // Of times: an event before all others, and nothing seen until after them.
+        let [of_others, before, after] = match settings.task {
+            Task::Survival => [1.5, 1.0, -2.0],
+            _ if alike => [-1.0; 3],
+            _ => [-1.0, 1.0, -1.0],
+        };
+        let table = |place: f64, target: f64| Table {
+            features: (0..records * columns).map(|k| if k < columns { place } else { others }).collect(),
+            columns,
+            targets: (0..records).map(|i| if i == 0 { target } else { of_others }).collect(),
+            records_of_owner: Vec::new(),
+        };
         let neighbours =
-            TablePair { first: table(one, target), second: table(others, -1.0), replaced: 0, uniform: true };
+            TablePair { first: table(one, before), second: table(others, after), replaced: 0, uniform: true };
         Self::of(settings, neighbours, claim)
     }
 
@@ -87,10 +92,10 @@ impl TwoReleases {
                 "runs that do not release where columns lie, and nothing else first",
             ));
         };
-        if spec.plan().law() != NoiseKind::Gaussian || settings.task == Task::Regression {
-            return Err(AuditError::NotCovered("two releases of other noise, or with the knots of a target"));
+        if spec.plan().law() != NoiseKind::Gaussian {
+            return Err(AuditError::NotCovered("two releases of other noise"));
         }
-        let layout = Layout::new((0..columns).map(|at| Block::Number { at }).collect());
+        let layout = spec.first_release().clone();
         let weights = |table: &Table| {
             let Table { features, columns, targets, .. } = table;
             let strata = Strata::plain(targets.len());
@@ -173,7 +178,8 @@ impl TwoReleases {
         let mut rows = Vec::new();
         predictor.each_row(&raw, |row| rows.extend_from_slice(row));
         let columns = rows.len() / targets.len().max(1);
-        Table { features: rows, columns, targets: targets.clone(), records_of_owner: Vec::new() }
+        let targets = self.spec.learned_targets(released, targets);
+        Table { features: rows, columns, targets, records_of_owner: Vec::new() }
     }
 
     fn table(&self, first: bool) -> &Table {

@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_accountant::gaussian;
-use pairdp_audit::{Audit, AuditError, Pair, Runs, Verdict, View};
-use pairdp_learn::{Algorithm, Average, Curator, Exchange, Mechanism, Plan};
+use pairdp_audit::{Audit, AuditError, Pair, Runs, Table, TablePair, TwoReleases, Verdict, View};
+use pairdp_learn::{
+    Algorithm, Average, Curator, Exchange, Mechanism, Plan, RepresentationKind, Settings, Task,
+};
 use pairdp_noise::Replay;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm};
 use pairdp_units::{Budget, signed_time};
@@ -94,4 +96,92 @@ fn dividing_by_the_number_of_comparable_pairs_is_caught_in_1000_runs() {
     };
     assert_eq!(verdict(&audit, 1000, loud), Verdict::Violated);
     assert_eq!(verdict(&audit, 1000, |first, k| audit.run(first, fresh(k))), Verdict::NotRefuted);
+}
+
+fn two_stages(representation: RepresentationKind, share: f64) -> Settings {
+    Settings {
+        task: Task::Survival,
+        algorithm: Some(Algorithm::Moments),
+        representation: Some(representation),
+        representation_share: Some(share),
+        ..Settings::default()
+    }
+}
+
+fn look(
+    audit: &TwoReleases,
+    runs: usize,
+    run: impl Fn(bool, u64) -> Result<Vec<f64>, AuditError> + Sync,
+) -> (Verdict, f64) {
+    let mut all = Runs::new(String::new());
+    all.collect(runs, &mut Replay::from_seed(99), run, |_| Ok::<_, AuditError>(())).unwrap();
+    let report = audit.report(all.all(), 0.999).unwrap();
+    (report.verdict, report.audited_lower_bound)
+}
+
+/// The histogram of times and the moments of scores that follow from it, seen together, for a record that goes from the first cell with
+/// an event to the last without: below the claim, and not far below.
+#[test]
+fn histogram_and_moments_together_stay_below_the_claim() {
+    // As long as rows may be, all on one side: what differs is when a record was last seen.
+    let table = |time: f64| Table {
+        features: vec![1.0; N],
+        columns: 1,
+        targets: (0..N).map(|i| if i == 0 { time } else { 1.5 }).collect(),
+        records_of_owner: Vec::new(),
+    };
+    let in_range = TablePair { first: table(1.0), second: table(-2.0), replaced: 0, uniform: true };
+    for representation in [RepresentationKind::Ranges, RepresentationKind::Ranks] {
+        let settings = two_stages(representation, 0.3);
+        let audit = match representation {
+            RepresentationKind::Ranges => TwoReleases::of(&settings, in_range.clone(), claim()).unwrap(),
+            RepresentationKind::Ranks => TwoReleases::at_knots(&settings, (N, 1), claim()).unwrap(),
+        };
+        let (verdict, found) = look(&audit, 3000, |first, k| audit.look_at(&audit.run(first, fresh(k))?));
+        assert_eq!(verdict, Verdict::NotRefuted, "{representation:?}: {found}");
+        // Scores of 20 records are mostly noise, and so is what the second release can show.
+        assert!((0.15..1.0).contains(&found), "{representation:?}: {found}");
+    }
+    // A flip of the cell alone, with nearly all of the budget: the histogram's noise is not too much.
+    let audit =
+        TwoReleases::at_knots(&two_stages(RepresentationKind::Ranges, 0.999), (N, 1), claim()).unwrap();
+    let (verdict, found) =
+        look(&audit, 6000, |first, k| Ok(vec![audit.look_at_first(&audit.run(first, fresh(k))?.first), 0.0]));
+    assert!(verdict == Verdict::NotRefuted && found > 0.7, "{found}");
+}
+
+#[test]
+fn counts_released_without_noise_are_caught_in_300_runs() {
+    let audit = TwoReleases::at_knots(&two_stages(RepresentationKind::Ranges, 0.1), (N, 1), claim()).unwrap();
+    let (verdict, _) = look(&audit, 300, |first, k| {
+        let mut seen = audit.run(first, fresh(k))?;
+        seen.first.weights = audit.weights(first).to_vec();
+        Ok(vec![audit.look_at_first(&seen.first), 0.0])
+    });
+    assert_eq!(verdict, Verdict::Violated);
+}
+
+/// A grid that follows the data moves all others when one record moves: the horizon from the latest time, and cells by quantiles. Both
+/// tables as they would be counted then.
+#[test]
+fn a_grid_from_the_data_is_caught_in_1000_runs() {
+    let pair = |first: &dyn Fn(usize) -> f64, second: &dyn Fn(usize) -> f64| {
+        let table = |times: &dyn Fn(usize) -> f64| Table {
+            features: vec![0.5; N],
+            columns: 1,
+            targets: (0..N).map(times).collect(),
+            records_of_owner: Vec::new(),
+        };
+        TablePair { first: table(first), second: table(second), replaced: 0, uniform: false }
+    };
+    // The latest was seen at 10 years instead of at 5, so that all others had their events in the first half instead of at the end.
+    let horizon = pair(&|i| if i == 0 { -2.0 } else { 1.45 }, &|i| if i == 0 { -2.0 } else { 1.9 });
+    // One more early event moves the edge of a cell past all who had theirs at one time.
+    let quantiles = pair(&|i| if i == 0 { 1.0 } else { 1.51 }, &|i| if i == 0 { -2.0 } else { 1.49 });
+    for neighbours in [horizon, quantiles] {
+        let settings = two_stages(RepresentationKind::Ranges, 0.3);
+        let audit = TwoReleases::of(&settings, neighbours, claim()).unwrap();
+        let (verdict, _) = look(&audit, 1000, |first, k| audit.look_at(&audit.run(first, fresh(k))?));
+        assert_eq!(verdict, Verdict::Violated);
+    }
 }

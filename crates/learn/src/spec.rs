@@ -20,7 +20,7 @@ pub(crate) use settings::{Calibration, Settings, can_weigh};
 
 use crate::parts::RowLayout;
 use crate::release::{PublicFacts, packing};
-use crate::representation::{self, Map};
+use crate::representation::{self, Map, Representation, TargetMap};
 use crate::{LearnError, Mechanism, NoiseKind, Task};
 use pairdp_accountant::Price;
 use pairdp_certificate::KnotPlan;
@@ -49,6 +49,20 @@ impl TrainingSpec {
     /// What will be released, with its noise.
     pub fn mechanism(&self) -> &Mechanism {
         &self.mechanism
+    }
+
+    /// What the first release is about: columns, targets or times; nothing where there is one release only.
+    pub fn first_release(&self) -> &Layout {
+        &self.first
+    }
+
+    /// Targets as they are learned from after a first release: by where they lie, and times by whom a record comes before.
+    pub fn learned_targets(&self, released: &Representation, targets: &[f64]) -> Vec<f64> {
+        let mut targets = targets.to_vec();
+        if let Some(map) = TargetMap::new(&self.first, released) {
+            map.apply(&mut targets);
+        }
+        targets
     }
 
     /// What is minimised.
