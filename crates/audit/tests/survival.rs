@@ -147,7 +147,7 @@ fn histogram_and_moments_together_stay_below_the_claim() {
         TwoReleases::at_knots(&two_stages(RepresentationKind::Ranges, 0.999), (N, 1), claim()).unwrap();
     let (verdict, found) =
         look(&audit, 6000, |first, k| Ok(vec![audit.look_at_first(&audit.run(first, fresh(k))?.first), 0.0]));
-    assert!(verdict == Verdict::NotRefuted && found > 0.7, "{found}");
+    assert!(verdict == Verdict::NotRefuted && found > 0.6, "{found}");
 }
 
 #[test]
