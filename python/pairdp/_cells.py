@@ -59,6 +59,8 @@ def rows_of(X: Any, *, least: int, secret: bool = False) -> NDArray[np.float64]:
             "X must be an array or a table of a known width where the number of records is secret: a list of no rows "
             "has none"
         )
+    if np.ma.is_masked(X):
+        raise ValueError("X is masked in places; put public values in the place of what is masked")
     table = attempt(lambda: np.asarray(X))
     if table is None or table.ndim == 0:
         raise ValueError("X must be a table: rows of one length")
@@ -99,6 +101,8 @@ def labels_shaped(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
     """Return labels as one-dimensional array, a label for each row, whatever they are."""
     if y is None:
         raise ValueError("fitting requires y to be passed, but the target y is None")
+    if np.ma.is_masked(y):
+        raise ValueError("y is masked in places, and every record needs a label: leave such records out")
     labels = attempt(lambda: np.asarray(y))
     if labels is None:
         raise ValueError("y should be a 1d array")

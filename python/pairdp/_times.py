@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -25,12 +27,12 @@ WANTED = (
 def times_of(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
     """Return events and times as one structured array, a record for each row."""
     event, time = (_column(part, n_rows, secret=secret) for part in _two(y))
-    if event.dtype.kind != "b":
-        raise TypeError(f"{WANTED}; what says whether the event was seen must be True or False")
+    if event.dtype.kind != "b" or time.dtype.kind == "b":
+        raise TypeError(f"{WANTED}; what says whether the event was seen must be True or False, and times must not")
     numbers = targets_of(time, secret=secret)
     if (numbers < 0).any():
         place = "" if secret else f", row {int(np.argmax(numbers < 0))}"
-        raise ValueError(f"y{place}: a time is at least 0")
+        raise ValueError(f"y{place}: a time is a number of at least 0")
     both = np.empty(n_rows, dtype=KIND)
     both["event"], both["time"] = event, numbers
     return both
@@ -38,7 +40,13 @@ def times_of(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
 
 def times_by(label: Mapping[str, Any], y: Any, n_rows: int, *, secret: bool = False) -> NDArray[np.float64]:
     """Return what the core takes for times and events, by what a schema or a model file says of them."""
-    found = [attempt(lambda name=label[which]: y[name]) for which in ("event", "time")]
+    # A field of truth values says whether the event was seen, whatever a schema's words are.
+    fields = getattr(getattr(y, "dtype", None), "names", None)
+    frame = fields is None and not isinstance(y, tuple | list)
+    found = [attempt(partial(getitem, y, label[which])) if frame else None for which in ("event", "time")]
+    if hasattr(y, "columns") and any(part is None for part in found):
+        missing = label["event" if found[0] is None else "time"]
+        raise ValueError(f"y has no column `{missing}`, which the schema names for survival")
     if any(part is None for part in found):
         # Truth values need no words.
         words = dict(label) | {"occurred": OCCURRED, "censored": CENSORED}
@@ -48,9 +56,10 @@ def times_by(label: Mapping[str, Any], y: Any, n_rows: int, *, secret: bool = Fa
         return ValueError(f"y: {what}" if secret else f"y, row {row}: {what}")
 
     event, time = (_column(part, n_rows, secret=secret) for part in found)
+    if event.dtype.kind in "bO":
+        said = [_as_said(bool(cell), label) if isinstance(cell, bool | np.bool_) else cell for cell in event.tolist()]
+        event = np.array(said, dtype=object)
     events = cells_of(event, categories=True, refuse=refuse)
-    if event.dtype.kind == "b":
-        events = [_as_said(seen, label) for seen in event.tolist()]
     return _core.read_times(json.dumps(label), cells_of(time, categories=False, refuse=refuse), events, secret)
 
 
@@ -61,9 +70,13 @@ def targets_from(label: Mapping[str, Any], both: NDArray[Any], *, secret: bool) 
 
 
 def _as_said(seen: bool, label: Mapping[str, Any]) -> str:
-    """Return a truth value as a schema has it: in its own words, or as 1 and 0."""
-    words = {str(label[which]).strip().lower() for which in ("occurred", "censored")}
-    return str(seen).lower() if words & {"true", "false"} else str(int(seen))
+    """Return a truth value as a schema has it: the word that reads so, 1 or 0, or else what says whether the event was seen."""
+    occurred, censored = (str(label[which]) for which in ("occurred", "censored"))
+    for truth in (str(bool(seen)).lower(), str(int(seen))):
+        for word in (occurred, censored):
+            if word.strip().lower() == truth:
+                return word
+    return occurred if seen else censored
 
 
 def _two(y: Any) -> tuple[Any, Any]:

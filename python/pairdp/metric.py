@@ -129,7 +129,8 @@ class PrivateMetric(Metric, PrivateEstimator):
         "given, is their Euclidean distance: all of the budget goes into where columns lie, and labels play no part.",
     )
     representation_share: float | None = parameter(
-        default=None, text="The share of the budget for where columns lie; by default 1 if nothing else is released, else 0.3."
+        default=None,
+        text="The share of the budget for where columns lie; by default 1 if nothing else is released, else 0.3.",
     )
 
     public_labels: bool = parameter(

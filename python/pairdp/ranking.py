@@ -33,7 +33,9 @@ class Ranking(Linear, Estimator):
         "chosen from public facts where the algorithm is.",
     )
     form: str = parameter(
-        default="indicator", text="A pair counts once, or twice at twice the margin, as some papers have it."
+        default="indicator",
+        kind='{"indicator", "symmetric"}',
+        text="A pair counts once, or twice at twice the margin, as some papers have it.",
     )
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -45,7 +45,8 @@ class Survival(Linear, Estimator):
     def score(self, X: ArrayLike, y: Any, groups: ArrayLike | None = None) -> float:
         """Return Harrell's C on data whose times are known; exact, so on private data it is not protected.
 
-        It is the share of pairs in the right order, of those pairs of which it is known who failed first; ties count half.
+        It is the share of pairs in the right order, of those pairs of which it is known who failed first; ties count half. Who fails
+        beyond the horizon counts as censored there, as in training, so that C of longer times may differ from other libraries'.
 
         Parameters
         ----------

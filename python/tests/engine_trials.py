@@ -10,6 +10,7 @@ import signal
 from pathlib import Path
 
 import numpy as np
+
 from pairdp import _core
 from pairdp.engines import Kernel, connect
 

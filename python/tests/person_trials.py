@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from pairdp import PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor
 
 PERSONS = 60

@@ -1,7 +1,8 @@
 """Audits from Python. An intact mechanism is accused once in a million audits."""
 
-import pairdp
 import pytest
+
+import pairdp
 
 
 def test_an_intact_mechanism_is_not_accused() -> None:

@@ -9,12 +9,19 @@ import sys
 import numpy as np
 import pandas
 import pytest
+from scipy import sparse
+
 from pairdp import (
     PrivateClassifier,
     PrivateMetric,
     PrivateRanker,
     PrivateRegressor,
     _core,
+    accounting,
+    audit,
+    baseline,
+    engines,
+    plan,
 )
 from pairdp.engines.__main__ import main
 from pairdp.engines.frames import receive, send

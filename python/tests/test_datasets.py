@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sklearn.datasets
-from pairdp import PrivateMetric, PrivateRegressor, datasets
 from sklearn.metrics import roc_auc_score
+
+from pairdp import PrivateMetric, PrivateRegressor, datasets
 
 LOADERS = {
     "cohort": lambda: datasets.simulate_cohort(2000, seed=4),

@@ -4,8 +4,9 @@ import doctest
 import pkgutil
 from importlib import import_module
 
-import pairdp
 import pytest
+
+import pairdp
 
 # Those that need Ray or Dask, and the program, have no examples.
 ELSEWHERE = ("_ray", "_dask", "__main__")

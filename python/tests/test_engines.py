@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-import pairdp
 import pytest
+
+import pairdp
 from engine_trials import (
     PARTS,
     Sums,

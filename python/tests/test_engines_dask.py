@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from engine_trials import PARTS, Sums, Table, Trial, expected, faults, holder, loads, train, write_parts
 from pairdp.engines import Kernel, WorkerFailed, connect
 

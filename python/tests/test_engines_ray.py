@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
 from engine_trials import PARTS, Sums, Table, Trial, expected, faults, holder, loads, train, write_parts
 from pairdp.engines import Kernel, WorkerFailed, connect
 

@@ -4,9 +4,16 @@ import json
 import pickle
 
 import numpy as np
-import pairdp
 import pandas
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import pairdp
 from pairdp import (
     PrivacyBudgetError,
     PrivateClassifier,
@@ -17,12 +24,6 @@ from pairdp import (
 )
 from pairdp._parameters import SETTINGS
 from pairdp.ledger import Ledger
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
 PUBLIC = BUDGET | {"bounds": (-1, 1)}
@@ -345,7 +346,9 @@ def test_the_metric_is_the_distance_of_its_map(cohort):
 def test_a_metric_by_ranks_is_their_distance_and_undoes_uneven_ranges(cohort):
     X, values = cohort
     y = target("metric", values)
-    metric = clone(PRIVATE["metric"]).set_params(representation="ranks", bounds=[(-500, 500), (-1, 1), (-1, 1)]).fit(X, y)
+    metric = (
+        clone(PRIVATE["metric"]).set_params(representation="ranks", bounds=[(-500, 500), (-1, 1), (-1, 1)]).fit(X, y)
+    )
     assert metric.verify()
     # Five functions of the rank of each column.
     assert metric.matrix_.shape == (15, 15)

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from pairdp import PrivateRanker
 from scipy import sparse
+
+from pairdp import PrivateRanker
 
 X = np.random.default_rng(2).uniform(-1, 1, size=(1500, 3))
 y = (X[:, 0] > 0).astype(int)

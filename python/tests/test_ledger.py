@@ -4,9 +4,10 @@ import multiprocessing
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+
 from pairdp import PrivacyBudgetError, PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, baseline
 from pairdp.ledger import Ledger
-from sklearn.base import clone
 
 X = np.random.default_rng(5).uniform(-1, 1, size=(800, 2))
 y = (X[:, 0] > 0).astype(int)

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+
 from pairdp import PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, _core, baseline
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -115,7 +116,9 @@ def test_a_monotone_column_keeps_its_curve(tmp_path):
     rng = np.random.default_rng(8)
     X = rng.uniform(size=(400, 2))
     y = (rng.random(400) < X[:, 0]).astype(int)
-    columns = [{"name": f"x{k}", "range": [0, 5], "monotone": word} for k, word in enumerate(("increasing", "decreasing"))]
+    columns = [
+        {"name": f"x{k}", "range": [0, 5], "monotone": word} for k, word in enumerate(("increasing", "decreasing"))
+    ]
     schema = {"label": {"column": "y", "positive": 1, "negative": 0}, "column": columns}
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["x0", "x1"])

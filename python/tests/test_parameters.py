@@ -8,12 +8,13 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import pairdp
 import pytest
-from pairdp import PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, _core, baseline
-from pairdp._parameters import AUTO, LOSSES, SETTINGS, TASKS
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+
+import pairdp
+from pairdp import PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, _core, baseline
+from pairdp._parameters import AUTO, LOSSES, SETTINGS, TASKS
 
 PRIVATE = (PrivateRanker, PrivateMetric, PrivateClassifier, PrivateRegressor)
 TWINS = (baseline.Ranker, baseline.Metric, baseline.Classifier, baseline.Regressor)
@@ -81,7 +82,7 @@ def test_parameters_are_there_only_where_they_apply():
 
 
 def test_tables_of_the_core_are_those_that_it_accepts():
-    assert TASKS == list(LOSSES) == ["ranking", "metric", "classification", "regression"]
+    assert TASKS == list(LOSSES) == ["ranking", "metric", "classification", "regression", "survival"]
     for task, losses in LOSSES.items():
         for loss in SETTINGS["loss"]["holds"]:
             plan = {"task": task, "loss": loss, "epsilon": 1.0, "delta": 1e-6, "algorithm": "noisy-gd"}

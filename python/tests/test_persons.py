@@ -4,11 +4,12 @@ import copy
 import json
 
 import numpy as np
-import pairdp
 import pytest
+from sklearn.model_selection import GroupKFold, cross_validate
+
+import pairdp
 from pairdp import verification
 from person_trials import PERSONS, RECORDS, SMALL, X, every_estimator, fresh, groups, y
-from sklearn.model_selection import GroupKFold, cross_validate
 
 # Whom it protects.
 

@@ -4,19 +4,20 @@ import json
 import re
 
 import numpy as np
-import pairdp
 import pandas
 import polars
 import pyarrow
 import pytest
 import sklearn
+from sklearn.model_selection import GroupKFold, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import pairdp
 from pairdp import PrivateRanker, Schema, baseline
 from pairdp._persons import person_weights, weighted_auc
 from pairdp.ledger import Ledger
 from person_trials import MARK, PERSONS, RECORDS, SMALL, X, cohort, fresh, groups, said, y
-from sklearn.model_selection import GroupKFold, cross_val_score, cross_validate
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 # Learning and measuring by persons.
 

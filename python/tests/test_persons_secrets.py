@@ -9,6 +9,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
+
 from pairdp._persons import numbers_of
 from person_trials import MARK, RECORDS, SMALL, X, every_estimator, fresh, groups, said, y
 

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from pairdp import accounting, plot
 
 matplotlib = pytest.importorskip("matplotlib")

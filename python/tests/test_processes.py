@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+
 from pairdp import PrivateMetric, PrivateRanker
 
 X = np.random.default_rng(11).uniform(-1, 1, size=(2000, 3))

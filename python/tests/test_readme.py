@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from engine_trials import Table
 
 ROOT = Path(__file__).resolve().parents[2]

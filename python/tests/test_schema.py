@@ -7,9 +7,10 @@ from decimal import Decimal
 import numpy as np
 import pandas
 import pytest
+from sklearn.base import clone
+
 from pairdp import PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, Schema, _core, baseline
 from pairdp.ledger import Ledger
-from sklearn.base import clone
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
 COLUMNS = [

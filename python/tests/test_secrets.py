@@ -14,6 +14,7 @@ import polars
 import pyarrow
 import pyarrow.parquet
 import pytest
+
 from pairdp import PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, baseline
 
 MARK = "P00000SECRET"

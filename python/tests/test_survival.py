@@ -189,7 +189,10 @@ def test_times_are_read_in_every_form(form):
         ((time, event), TypeError, "True or False"),
         ((event.astype(int), time), TypeError, "True or False"),
         ((event, np.where(time > 1, np.nan, time)), ValueError, "NaN"),
-        ((event, -time), ValueError, "a time is at least 0"),
+        ((event, -time), ValueError, "at least 0"),
+        ((event, event), TypeError, "times must not"),
+        ((np.ma.array(event, mask=event), time), ValueError, "masked"),
+        ((event, np.ma.array(time, mask=event)), ValueError, "masked"),
         ((event, np.where(time > 1, np.inf, time)), ValueError, "inf"),
         ((event[:-1], time), ValueError, "inconsistent numbers"),
         ((event, time[:-1]), ValueError, "inconsistent numbers"),
@@ -241,7 +244,7 @@ def test_schemas_name_both_columns(frame, tmp_path):
     ranker.save(tmp_path / "model.json")
     loaded = PrivateSurvivalRanker.load(tmp_path / "model.json")
     np.testing.assert_array_equal(loaded.predict(features), ranker.predict(features))
-    with pytest.raises(ValueError, match="none of the values"):
+    with pytest.raises(ValueError, match="neither of the two values"):
         ranker.score(features, frame({"days": time, "died": np.where(event, "yes", "perhaps")}))
     with pytest.raises(ValueError, match="horizon and schema say the same thing twice"):
         PrivateSurvivalRanker(epsilon=1.0, delta=1e-6, schema=SCHEMA, horizon=3).fit(features, words)
@@ -255,6 +258,37 @@ def test_truth_values_stand_for_a_schema_s_words():
         label = SCHEMA["label"] | {"occurred": occurred, "censored": censored}
         targets = Schema(SCHEMA | {"label": label}).targets(pandas.DataFrame({"days": time, "died": event}), len(time))
         assert np.array_equal(targets > 0, event & (time <= 3))
+
+
+def test_fields_of_truth_values_mean_that_the_event_was_seen():
+    inverted = Schema(SCHEMA | {"label": SCHEMA["label"] | {"event": "e", "time": "t", "occurred": 0, "censored": 1}})
+    for y in (FORMS["scikit-survival's"], FORMS["turned round"], (event, time)):
+        assert np.array_equal(inverted.targets(y, len(time)) > 0, event & (time <= 3))
+    for words in (("True", "False"), ("yes", "no")):
+        label = SCHEMA["label"] | dict(zip(("occurred", "censored"), words, strict=True))
+        frame = pandas.DataFrame({"days": time, "died": event})
+        assert np.array_equal(Schema(SCHEMA | {"label": label}).targets(frame, len(time)) > 0, event & (time <= 3))
+    holes = pandas.DataFrame({"days": time, "died": pandas.array([*event[:-1], None], dtype="boolean")})
+    with pytest.raises(ValueError, match=f"row {len(time) - 1}: neither of the two values"):
+        Schema(SCHEMA).targets(holes, len(time))
+    with pytest.raises(ValueError, match="no column `died`"):
+        Schema(SCHEMA).targets(holes[["days"]], len(time))
+
+
+def test_no_file_has_times_for_a_label_and_the_noise_of_another_task():
+    ranker = pairdp.PrivateRanker(epsilon=1.0, delta=1e-6, bounds=(-1, 1), algorithm="noisy-gd").fit(X, event)
+    times = {"time": "t", "event": "e", "occurred": "1", "censored": "0", "horizon": 3.0}
+    forged = json.loads(ranker.model_)
+    forged["predictor"]["label"] = times
+    assert not verification.verify(json.dumps(forged)).holds
+    survival = json.loads(PrivateSurvivalRanker(**PUBLIC).fit(X, (event, time)).model_)
+    for label in ({"column": "y", "positive": "1", "negative": "0"}, times | {"horizon": 0.0}, times | {"horizon": -3}):
+        forged = copy.deepcopy(survival)
+        forged["predictor"]["label"] = label
+        assert not verification.verify(json.dumps(forged)).holds
+    forged = copy.deepcopy(survival)
+    forged["certificate"]["format"] = "pairdp-certificate/2"
+    assert not verification.verify(json.dumps(forged)).holds
 
 
 def test_persons_ledgers_caps_and_pure_budgets(tmp_path):

@@ -5,11 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
-from pairdp import PrivacyTuningWarning, PrivateMetric, PrivateRanker, _copies, baseline, spent_on_copies
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+
+from pairdp import PrivacyTuningWarning, PrivateMetric, PrivateRanker, _copies, baseline, spent_on_copies
 
 X = np.random.default_rng(3).uniform(-1, 1, size=(600, 2))
 y = (X[:, 0] > 0.2).astype(int)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from pairdp import _core, verification
 from pairdp.verification import facts, orders, samples
 

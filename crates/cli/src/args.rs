@@ -239,11 +239,12 @@ pub(crate) struct Predict {
 
 #[derive(Args)]
 #[command(after_help = "\
-On public records: AUC for rankers, accuracy and AUC for classifiers, errors for regression; for metrics the share of
-records whose class is that of most of their 3 nearest others, beside the same for the plain Euclidean distance. All are
-exact and protect nobody, so records must be public: by `private = false` in the schema, or --public without one.
+On public records: AUC for rankers, accuracy and AUC for classifiers, errors for regression, Harrell's C up to the horizon
+for survival; for metrics the share of records whose class is that of most of their 3 nearest others, beside the same for
+the plain Euclidean distance. All are exact and protect nobody, so records must be public: by `private = false` in the
+schema, or --public without one.
 
-With --private, AUC and accuracy come with noise that makes them private for replacing any one record, or any one person
+With --private, AUC, accuracy and C come with noise that makes them private for replacing any one record, or any one person
 where the schema says whose records they are, and with intervals that hold the exact values 95 times in 100. Gaussian noise
 (--delta 1e-6) is about three times the noise of Laplace at one ε, but takes less from a ledger whose other runs are Gaussian.
 
@@ -271,6 +272,9 @@ pub(crate) struct Evaluate {
     /// Privacy budget δ of the release: 0 for Laplace noise, more for Gaussian
     #[arg(long, value_name = "D", allow_negative_numbers = true, default_value_t = 0.0)]
     pub(crate) delta: f64,
+    /// How many records, or persons, this table has is public, although the model keeps the number of its own secret
+    #[arg(long, requires = "private")]
+    pub(crate) public_size: bool,
     #[command(flatten)]
     pub(crate) spending: Spending,
 }

@@ -84,7 +84,6 @@ impl Label {
             return Ok(Vec::new());
         };
         let event = |row: usize| match events {
-            Cells::Numbers(cells) if cells[row].is_nan() => Err(CellProblem::MissingLabel),
             Cells::Numbers(cells) => known.read_event(&cells[row].to_string()),
             Cells::Texts(cells) => known.read_event(cells[row].as_deref().unwrap_or_default()),
         };
@@ -177,10 +176,11 @@ mod tests {
             assert_eq!(read.targets, expected);
         }
         for (text, what) in [
-            ("age,days,died\n1,50,yes\n2,-1,0\n", "line 3, column `days`: a time is at least 0"),
-            ("age,days,died\n1,50,no\n", "line 2, column `died`: the label is none"),
+            ("age,days,died\n1,50,yes\n2,-1,0\n", "line 3, column `days`: a time is a number of at least 0"),
+            ("age,days,died\n1,50,no\n", "line 2, column `died`: neither of the two values"),
             ("age,days,died\n1,,0\n", "column `days`: the label is empty"),
-            ("age,days,died\n1,2,\n", "column `died`: the label is empty"),
+            ("age,days,died\n1,nan,0\n", "column `days`: a time is a number"),
+            ("age,days,died\n1,2,\n", "column `died`: neither of the two values"),
             ("age,days\n1,2\n", "`died`"),
         ] {
             std::fs::write(&path, text).unwrap();
@@ -192,7 +192,7 @@ mod tests {
         let found = label.read_times(&times, &texts(&["yes", "0", "yes", "yes", "0"])).unwrap();
         assert_eq!(found, expected);
         let bad = label.read_times(&times, &texts(&["yes", "0", "", "yes", "0"])).unwrap_err();
-        assert_eq!(bad, BadCell { column: "died".into(), row: 2, what: CellProblem::MissingLabel });
+        assert_eq!(bad, BadCell { column: "died".into(), row: 2, what: CellProblem::UnknownEvent });
     }
 
     #[test]

@@ -194,9 +194,12 @@ pub enum CellProblem {
     /// What tells no persons apart.
     #[error("neither text nor a whole number, as what names persons must be")]
     NotAPerson,
-    /// A time before the beginning.
-    #[error("a time is at least 0")]
-    NegativeTime,
+    /// What is no time.
+    #[error("a time is a number of at least 0, and every record has one")]
+    NotATime,
+    /// What says neither that an event was seen nor that none was.
+    #[error("neither of the two values that the schema lists for the event")]
+    UnknownEvent,
     /// A label that the schema does not name.
     #[error("the label is none of the values that the schema lists")]
     UnknownLabel,
@@ -306,7 +309,8 @@ impl CellProblem {
             }
             Self::NotText => "save the table as UTF-8",
             Self::NotANumber | Self::NotFinite => "mend the cell, or leave the column out of the schema",
-            Self::NegativeTime => "count times from the beginning of what is observed",
+            Self::NotATime => "mend the cell: times count from the beginning of what is observed",
+            Self::UnknownEvent => "mend the cell, or the `occurred` and `censored` of the schema",
         }
     }
 }

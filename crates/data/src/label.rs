@@ -71,22 +71,31 @@ impl Times {
     /// Whether a cell says that the event was seen.
     pub(crate) fn read_event(&self, cell: &str) -> Result<bool, CellProblem> {
         match cell {
-            _ if cell.trim().is_empty() => Err(CellProblem::MissingLabel),
             _ if same_value(cell, &self.occurred) => Ok(true),
             _ if same_value(cell, &self.censored) => Ok(false),
-            _ => Err(CellProblem::UnknownLabel),
+            _ => Err(CellProblem::UnknownEvent),
+        }
+    }
+}
+
+impl Times {
+    /// The same for a truth value: `true` and `false` in any letters, or 1 and 0.
+    pub(crate) fn read_truth(&self, truth: bool) -> Result<bool, CellProblem> {
+        let says = |word: &str| match word.to_ascii_lowercase().as_str() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        };
+        match (says(&self.occurred), says(&self.censored)) {
+            (Some(occurred), Some(_)) => Ok(truth == occurred),
+            _ => self.read_event(if truth { "1" } else { "0" }),
         }
     }
 }
 
 /// A time that is one.
 pub(crate) fn read_time(time: f64) -> Result<f64, CellProblem> {
-    match time {
-        _ if time.is_nan() => Err(CellProblem::MissingLabel),
-        _ if time.is_infinite() => Err(CellProblem::NotFinite),
-        _ if time < 0.0 => Err(CellProblem::NegativeTime),
-        _ => Ok(time),
-    }
+    if time.is_finite() && time >= 0.0 { Ok(time) } else { Err(CellProblem::NotATime) }
 }
 
 impl Label {
@@ -153,7 +162,9 @@ impl Label {
                 .map(|class| class as f64)
                 .ok_or(CellProblem::UnknownLabel),
             LabelKind::Range(range) => Ok(Scale::new(*range).apply(number::parse(cell.as_bytes())?)),
-            LabelKind::Times(_) => read_time(number::parse(cell.as_bytes())?),
+            LabelKind::Times(_) => {
+                number::parse(cell.as_bytes()).map_err(|_| CellProblem::NotATime).and_then(read_time)
+            }
         }
     }
 }
@@ -347,9 +358,9 @@ mod tests {
         assert_eq!(label.columns().collect::<Vec<_>>(), ["days", "died"]);
         let times = label.times().unwrap();
         assert_eq!(["1.0", "0", " 1 "].map(|cell| times.read_event(cell).unwrap()), [true, false, true]);
-        assert_eq!(times.read_event("2"), Err(CellProblem::UnknownLabel));
-        assert_eq!(times.read_event(" "), Err(CellProblem::MissingLabel));
-        assert_eq!(label.read("-1"), Err(CellProblem::NegativeTime));
+        assert_eq!(times.read_event("2"), Err(CellProblem::UnknownEvent));
+        assert_eq!(times.read_event(" "), Err(CellProblem::UnknownEvent));
+        assert_eq!(label.read("-1"), Err(CellProblem::NotATime));
         assert!((label.read("400").unwrap() - 400.0).abs() < 1e-12);
         let json = serde_json::to_value(&label).unwrap();
         let keys: Vec<_> = json.as_object().unwrap().keys().collect();

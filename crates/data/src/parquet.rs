@@ -301,10 +301,8 @@ impl Value<'_> {
 impl Value<'_> {
     fn event(self, times: &Times) -> Result<bool, CellProblem> {
         match self {
-            Self::Missing => Err(CellProblem::MissingLabel),
-            Self::Truth(truth) => times
-                .read_event(&truth.to_string())
-                .or_else(|_| times.read_event(if truth { "1" } else { "0" })),
+            Self::Missing => Err(CellProblem::UnknownEvent),
+            Self::Truth(truth) => times.read_truth(truth),
             Self::Integer(value) => times.read_event(&value.to_string()),
             Self::Number(value) => times.read_event(&value.to_string()),
             Self::Text(text) => {

@@ -28,6 +28,7 @@ use crate::release::Iterates;
 use crate::representation::Representation;
 use crate::{Certificate, Curator, LearnError, Mechanism, Plan};
 use pairdp_accountant::{Contested, Interrupted, Witness};
+use pairdp_data::{Encoding, Label};
 use pairdp_noise::{Secure, Source};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -66,6 +67,9 @@ struct Checkpoint {
     format: String,
     /// What was being run: the certificate as it stands, without its releases.
     mechanism: String,
+    /// A digest of how the table was read. Under another schema the same mechanism would go on with other numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reading: Option<String>,
     made: u32,
     iterates: Iterates,
     releases: Vec<GradientRelease>,
@@ -143,6 +147,7 @@ pub struct Checkpointer<'a> {
     /// The last state that the witness was told of.
     told: Option<String>,
     mechanism: Option<String>,
+    reading: Option<String>,
     representation: Option<Representation>,
     counter: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
@@ -161,6 +166,7 @@ impl<'a> Checkpointer<'a> {
             witness: None,
             told: None,
             mechanism: None,
+            reading: None,
             representation: None,
             counter: Arc::default(),
             stop: Arc::default(),
@@ -214,6 +220,13 @@ impl<'a> Checkpointer<'a> {
     pub fn interrupted(&mut self) -> Result<Option<Interrupted>, LearnError> {
         let Some(text) = self.text()? else { return Ok(None) };
         Ok(parsed(&text)?.interrupted(digest(&text)))
+    }
+
+    /// Notes how the table is read: what was saved of one that was read in another way is of another run.
+    pub(crate) fn reads(&mut self, encoding: &Encoding, label: Option<&Label>) -> Result<(), LearnError> {
+        let text = serde_json::to_string(&(encoding, label)).map_err(|_| LearnError::Checkpoint)?;
+        self.reading = Some(digest(&text));
+        Ok(())
     }
 
     /// Refuses what was saved of another mechanism, before anything is paid for going on from it.
@@ -317,6 +330,9 @@ impl<'a> Checkpointer<'a> {
     fn halfway(&mut self) -> Result<Option<Checkpoint>, LearnError> {
         match self.load()? {
             None => Ok(None),
+            Some(Saved::Halfway(checkpoint)) if checkpoint.reading != self.reading => {
+                Err(LearnError::Checkpoint)
+            }
             Some(Saved::Halfway(checkpoint)) => Ok(Some(*checkpoint)),
             Some(Saved::Finished(_)) => Err(LearnError::Checkpoint),
         }
@@ -363,6 +379,7 @@ impl<'a> Checkpointer<'a> {
         let checkpoint = Checkpoint {
             format: FORMAT.into(),
             mechanism: fingerprint(curator.mechanism())?,
+            reading: self.reading.clone(),
             made: curator.made(),
             iterates: iterates.clone(),
             releases: curator.releases().to_vec(),

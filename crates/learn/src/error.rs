@@ -6,6 +6,9 @@ use pairdp_pairwise::{ProblemError, RecordsError};
 use pairdp_stability::StabilityError;
 use pairdp_units::{Budget, FrontEnd, Hint, UnitError, shown};
 
+/// What pairs of times need.
+pub(crate) const ORDER_OF_TIME: &str = "a descent over pairs in the order of time";
+
 /// Training that cannot be done as asked. Every variant depends on public facts alone.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -253,6 +256,9 @@ impl Hint for LearnError {
             Self::DeltaTooSmall(_) => Some("choose a larger δ or a smaller ε".into()),
             Self::Stability(error) => error.hint(to),
             Self::NoProof(_) => Some("use `noisy-gd`, which needs none".into()),
+            Self::NotForTask { task: "survival", what } if !what.contains(' ') => Some(
+                "choose `moments`, `noisy-gd`, `noisy-sgd`, `output-gd` or `phased-gd`".into(),
+            ),
             Self::NotForTask { .. } => Some("leave it out".into()),
             Self::SecretSize(_) => {
                 Some("use the logistic loss and `noisy-gd` or `moments`, or make the number of records public".into())
@@ -297,6 +303,7 @@ impl Hint for LearnError {
             }
             Self::Data(error) => error.hint(to),
             Self::NoParts => Some("name a folder of tables, or a pattern such as 'parts/*.parquet'".into()),
+            Self::OnePlace(ORDER_OF_TIME) => Some("use `moments`, or train without an engine".into()),
             Self::OnePlace(_) => Some(
                 "use `noisy-gd`, `output-gd`, `phased-gd` or `moments` with the logistic, hinge or squared loss, or train without an engine"
                     .into(),

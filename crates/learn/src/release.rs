@@ -78,7 +78,8 @@ impl Mechanism {
             return Err(LearnError::NotForTask { what: plan.algorithm().name(), task: "survival" });
         }
         if in_time && problem.labels() == Labels::Public {
-            return Err(LearnError::LabelsMakeNoDifference("survival"));
+            // Neighbours would have to have equal times, and nobody's would be protected.
+            return Err(LearnError::NotForTask { what: "public labels", task: "survival" });
         }
         let records = problem.size(records);
         let whole_table = matches!(plan.algorithm(), Algorithm::NoisyGd | Algorithm::Moments);

@@ -133,5 +133,7 @@ fn certificates_of_too_little_noise_are_refused() {
     for (name, share) in [("sensitivity", 0.8), ("sigma", 0.9), ("ratio", 1.2)] {
         assert!(!holds(&edit(&text, &format!("{stage}/{name}"), &|value| value * share)), "{name}");
     }
+    // A format that knew no times.
+    assert!(holds(&text) && !holds(&text.replace("pairdp-certificate/3", "pairdp-certificate/2")));
     assert!(!holds(&edit(&text, "/certificate/released/ratio", &|value| value * 1.05)));
 }

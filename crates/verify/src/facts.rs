@@ -246,7 +246,27 @@ impl<'a> Facts<'a> {
             predictor.task == task || (predictor.task, task) == (Task::Ranking, Task::Classification);
         require(agree && same_task, || {
             format!("{weights} weights, {encoded} encoded features, {} released", certificate.parameters)
-        })
+        })?;
+        self.times()
+    }
+
+    /// What is learned from times needs the noise for times, and says so: no other file has them for a label.
+    fn times(&self) -> Result<(), String> {
+        let in_time =
+            matches!(self.problem.objective, Objective::Ranking { form: RankingForm::Comparable, .. });
+        require(!in_time || self.certificate.format == FORMAT, || "this format knows no times".into())?;
+        let Some(label) = &self.document.predictor.label else { return Ok(()) };
+        let stated = [
+            label.time.is_some(),
+            label.event.is_some(),
+            label.occurred.is_some(),
+            label.censored.is_some(),
+            label.horizon.is_some_and(|horizon| horizon.is_finite() && horizon > 0.0),
+            label.column.is_none(),
+        ];
+        let agree =
+            if in_time { stated == [true; 6] } else { stated == [false; 6] && label.horizon.is_none() };
+        require(agree, || "the label is of another task".into())
     }
 
     /// Length of the vector that a row becomes, without a constant.

@@ -60,8 +60,8 @@ class Facts:
             self.ranges = fields(self.certificate["ranges"], "columns bins sensitivity ratio lattice_bits sigma")
         self.stages = [stages.read(stage) for stage in self.certificate.get("stages", [])]
         require(KINDS[self.algorithm] == self.released["kind"], f"{self.algorithm} does not release this")
-        keys = "task encoding label feature_bound parameters"
-        self.predictor = fields(document["predictor"], keys, "constant representation")
+        keys = "task encoding feature_bound parameters"
+        self.predictor = fields(document["predictor"], keys, "label constant representation")
         self.constant = number(self.predictor.get("constant", 0.0))
         optional = "order expected_pairs constant_noise tighten momentum representation"
         self.plan = fields(document["training"], "algorithm steps step_size average law", optional)
@@ -177,8 +177,20 @@ class Facts:
             hinge = self.problem.kind == "metric" and self.problem.loss == "hinge"
             require(not hinge, "no proof for the hinge loss of metrics where the number of records is secret")
             require(not self.problem.public_labels, "labels that are public have a public number")
+        self._times()
         require(self.n >= 2 and agree, f"n = {self.n}, {encoded} features, {weights} weights, {self.p} released")
         require(self.predictor["task"] == task, f"the task is {self.predictor['task']}")
+
+    def _times(self) -> None:
+        """Check that what is learned from times says so: they need noise of their own, and no other file has them for a label."""
+        in_time, label = self.problem.in_time, self.predictor.get("label")
+        require(not (in_time and self.former), "this format knows no times")
+        if label is None:
+            return
+        stated = [name in label for name in ("time", "event", "occurred", "censored", "horizon")]
+        require(stated == [in_time] * 5 and ("column" in label) is not in_time, "the label is of another task")
+        horizon = number(label["horizon"]) if in_time else 1.0
+        require(0.0 < horizon < math.inf, f"the horizon is {horizon}")
 
     def _bounds(self) -> None:
         kappa, radius, stated = self.problem.kappa, self.problem.radius, self.certificate["score_bound"]

@@ -18,7 +18,7 @@ def relations(facts: Facts) -> Relations:
     def steps() -> None:
         # A descent without a step has a ratio of nothing.
         alone = stages.alone(facts)
-        some = released["steps"] == 0 == released["ratio"] if alone else 0 < released["steps"]
+        some = released["steps"] == 0 == released["ratio"] if alone else released["steps"] > 0
         require(some and released["steps"] == len(releases), f"{released['steps']} steps, {len(releases)} releases")
 
     def iterates() -> None:

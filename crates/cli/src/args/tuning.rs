@@ -81,9 +81,9 @@ pub(crate) struct Tuning {
     /// Metrics: labels are known to everyone, and the guarantee is for the features of a record only
     #[arg(long)]
     pub(crate) public_labels: bool,
-    /// Rankers: a pair counts once, or twice at twice the margin, as some papers have it
+    /// Rankers: a pair counts once, or twice at twice the margin, as some papers have it; survival knows `comparable` alone
     #[arg(long, value_name = "FORM", default_value = "indicator",
-        value_parser = named::<RankingForm>(["indicator", "symmetric"]))]
+        value_parser = named::<RankingForm>(["indicator", "symmetric", "comparable"]))]
     pub(crate) form: RankingForm,
     /// Steps to take [default: by the algorithm, from n, the number of features and the budget]
     #[arg(long, value_name = "T")]

@@ -91,6 +91,14 @@ fn privately(
 ) -> Result<(), Failure> {
     // A task without a private measure is refused before anything is spent or opened.
     let person = person_of(arguments)?;
+    let hides_its_size =
+        files::read_model(&arguments.model).is_ok_and(|model| model.certificate.is_secret_size());
+    if hides_its_size && !arguments.public_size {
+        return Err(Failure::refused(
+            "the model keeps secret how many records there are, and noisy measures tell how many they are of",
+            "measure it on a table whose size is public, and say so with --public-size",
+        ));
+    }
     let (unit, labels) = match &person {
         Some(person) => (Unit::Person, LabelUse::OfPersons(label, person)),
         None => (Unit::Record, LabelUse::Read(label)),

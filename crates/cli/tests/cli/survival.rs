@@ -113,6 +113,47 @@ fn refusals_say_what_is_missing_and_never_what_is_there() {
     }
 }
 
+/// Noisy measures tell how many records they are of: a model that keeps that secret is measured where it is public.
+#[test]
+fn a_secret_number_of_records_is_not_told_by_measuring() {
+    let workplace = with_patients(SCHEMA);
+    let run = workplace.run("train patients.csv --task survival --epsilon 2 --delta 1e-6 --max-records 1000");
+    assert_eq!(run.code, 0, "{}", run.err);
+    let run = workplace.run("evaluate model.json patients.csv --private --epsilon 1");
+    assert!(run.code == 1 && run.err.contains("--public-size") && !run.err.contains("800"), "{}", run.err);
+    let run = workplace.run("evaluate model.json patients.csv --private --epsilon 1 --public-size");
+    assert_eq!(run.code, 0, "{}", run.err);
+}
+
+/// A run under another schema is another run, though its mechanism is the same.
+#[test]
+fn a_checkpoint_is_not_gone_on_from_under_another_schema() {
+    let workplace = with_patients(SCHEMA);
+    let train = "train patients.csv --task survival --algorithm noisy-gd --steps 3000 --epsilon 1 --delta 1e-6 --checkpoint c --checkpoint-every 0";
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_pairdp"))
+        .args(train.split(' '))
+        .current_dir(workplace.path(""))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    for _ in 0..2000 {
+        if workplace.path("c").is_file() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(workplace.path("c").is_file(), "it was done before it could be killed");
+    workplace.write("patients.schema.toml", &SCHEMA.replace("900", "30"));
+    let run = workplace.run(train);
+    assert!(run.code == 1 && run.err.contains("checkpoint"), "{}", run.err);
+    workplace.write("patients.schema.toml", SCHEMA);
+    let run = workplace.run(train);
+    assert!(run.code == 0 && run.out.contains("went on"), "{}{}", run.out, run.err);
+}
+
 /// Persons, and a table in parts by local workers.
 #[test]
 fn patients_with_several_times_and_tables_in_parts_are_learned_from() {

@@ -4,12 +4,13 @@ use super::samples::query::Ahead;
 use super::{Mechanism, NoiseKind, PublicFacts, packing};
 use crate::PublicIndices as _;
 use crate::certificate::{Certificate, GradientRelease, Released, describe};
+use crate::error::ORDER_OF_TIME;
 use crate::parts::Parts;
 use crate::{Algorithm, Checkpointer, LearnError};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::kernel::parts;
-use pairdp_pairwise::{Constants, Neighbours, Objective, PerPerson, Problem, Records};
+use pairdp_pairwise::{Constants, Neighbours, Objective, PerPerson, Problem, RankingForm, Records};
 
 /// Owns the records and answers noisy queries, as many as its mechanism states and no more.
 ///
@@ -208,7 +209,7 @@ impl<S: Source<Claim = Claimed>> Curator<S> {
     /// curator.close()
     /// # }
     /// ```
-    pub(crate) fn close(self) -> Certificate {
+    pub fn close(self) -> Certificate {
         self.statement()
     }
 
@@ -252,7 +253,8 @@ pub(crate) fn can_ask_parts(mechanism: &Mechanism) -> Result<(), LearnError> {
     }
     // Moments are sums over records, whatever the pairs are.
     if plan.algorithm() != Algorithm::Moments && !parts::can_ask(problem) {
-        return Err(LearnError::OnePlace("this loss over pairs"));
+        let in_time = matches!(problem.objective(), Objective::Ranking { form: RankingForm::Comparable, .. });
+        return Err(LearnError::OnePlace(if in_time { ORDER_OF_TIME } else { "this loss over pairs" }));
     }
     Ok(())
 }
