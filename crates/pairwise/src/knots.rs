@@ -408,6 +408,21 @@ mod tests {
         }
     }
 
+    /// Every record twice under one id is every record once.
+    #[test]
+    fn a_person_with_a_record_twice_has_it_once() {
+        let layout =
+            Layout::new(vec![Block::Number { at: 0 }, Block::Category { at: 1, width: 2 }, Block::Times]);
+        let rows = [[0.31, 1.0, 0.0], [-0.77, 0.0, 1.0], [1.0, 0.0, 0.0]];
+        let targets = [1.2, -1.7, 2.0];
+        let plain = KnotSums::new(&layout, &rows.concat(), 3, &targets, &Strata::plain(3), Par::Sequential);
+        let doubled: Vec<f64> = rows.iter().flat_map(|row| [*row, *row].concat()).collect();
+        let both: Vec<f64> = targets.iter().flat_map(|target| [*target; 2]).collect();
+        let strata = Strata::of_persons(&[2; 6], 3);
+        let persons = KnotSums::new(&layout, &doubled, 3, &both, &strata, Par::Sequential);
+        assert_eq!(plain.query(&layout, true).unwrap(), persons.query(&layout, true).unwrap());
+    }
+
     /// A record's time and event count as a column of numbers, whatever the number is that stands for them.
     #[test]
     fn a_record_is_in_one_cell_of_time() {

@@ -168,7 +168,9 @@ mod tests {
     use super::super::shapes::grid;
     use super::*;
     use pairdp_noise::{Replay, Source};
-    use pairdp_pairwise::knots::positions;
+    use pairdp_pairwise::Strata;
+    use pairdp_pairwise::kernel::Par;
+    use pairdp_pairwise::knots::{Block, KnotSums, Layout, positions};
 
     fn uniform(random: &mut Replay) -> f64 {
         ((random.next_word() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
@@ -207,6 +209,76 @@ mod tests {
         let together = mean(read(&all, noise).iter().zip(&middles).map(|(r, m)| error(r, *m)).collect());
         let alone = mean(all.iter().zip(&middles).map(|(c, m)| error(&read(&[*c], noise)[0], *m)).collect());
         assert!(together < 0.95 * alone, "{together} together, {alone} alone");
+    }
+
+    fn normal(random: &mut Replay) -> f64 {
+        let (a, b) = (uniform(random), uniform(random));
+        (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
+    }
+
+    /// The largest error of mid-ranks at 99 quantiles of a law's own draws, read without noise.
+    fn largest_error(law: &dyn Fn(&mut Replay) -> f64, n: usize, random: &mut Replay) -> f64 {
+        let mut draws: Vec<f64> = (0..n).map(|_| smaller(larger(law(random), -1.0), 1.0)).collect();
+        let layout = Layout::new(vec![Block::Number { at: 0 }]);
+        let (targets, strata) = (vec![-1.0; n], Strata::plain(n));
+        let sums = KnotSums::new(&layout, &draws, 1, &targets, &strata, Par::Sequential);
+        let weights = sums.query(&layout, false).unwrap();
+        let reading = &read(&[(&weights[..KNOTS], n as f64)], 1e-3)[0];
+        draws.sort_unstable_by(f64::total_cmp);
+        let mut worst = 0.0;
+        for k in 1..100 {
+            let value = draws[n * k / 100];
+            let below = draws.partition_point(|other| *other < value);
+            let up_to = draws.partition_point(|other| *other <= value);
+            let exact = (below + up_to) as f64 / (2 * n) as f64;
+            let place = f64::midpoint(value, 1.0) * (GRID - 1) as f64;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a place on the grid"
+            )]
+            let cell = (place as usize).min(GRID - 2);
+            let (left, right) = (reading.cumulative[cell], reading.cumulative[cell + 1]);
+            let found = left + (right - left) * (place - cell as f64);
+            worst = larger(worst, (found - exact).abs());
+        }
+        worst
+    }
+
+    /// Laws that columns have, without noise: a smoother, which spreads atoms and what is narrower than the distance of knots, and
+    /// reads the rest. The bounds are a little above what it reaches; the seed is fixed.
+    #[test]
+    fn known_laws_are_read_as_they_are() {
+        type Law = Box<dyn Fn(&mut Replay) -> f64>;
+        let zeros = |share: f64| -> Law {
+            Box::new(move |random| if uniform(random) < share { 0.0 } else { uniform(random) })
+        };
+        let laws: [(&str, f64, Law); 10] = [
+            ("normal", 0.005, Box::new(|random| 0.3 * normal(random))),
+            ("uniform", 0.02, Box::new(|random| 2.0 * uniform(random) - 1.0)),
+            ("exponential", 0.055, Box::new(|random| -0.2 * uniform(random).ln() - 1.0)),
+            ("log-normal", 0.05, Box::new(|random| 0.1 * normal(random).exp() - 1.0)),
+            ("half zeros", 0.02, zeros(0.5)),
+            ("nearly all zeros", 0.005, zeros(0.99)),
+            (
+                "two humps",
+                0.02,
+                Box::new(|random| 0.1 * normal(random) + if uniform(random) < 0.5 { -0.5 } else { 0.5 }),
+            ),
+            (
+                "three atoms",
+                0.01,
+                Box::new(|random| [-0.5, 0.0, 0.7][usize::try_from(random.next_word() % 3).unwrap_or(0)]),
+            ),
+            ("constant", 0.11, Box::new(|_| 0.31)),
+            ("beyond the range", 0.01, Box::new(|random| 1.0 + uniform(random))),
+        ];
+        let mut random = Replay::from_seed(12);
+        for (name, most, law) in &laws {
+            let found = largest_error(law, 100_000, &mut random);
+            println!("{name}: {found:.3}");
+            assert!(found <= *most, "{name}: {found}");
+        }
     }
 
     #[test]
