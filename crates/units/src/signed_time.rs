@@ -36,10 +36,16 @@ pub fn share(target: f64) -> f64 {
     read(target).abs() - 1.0
 }
 
+/// A whole number for each time and state, in the order of [`order`]; odd for the censored.
+pub fn key(target: f64) -> u64 {
+    let read = read(target);
+    // Positive numbers are in the order of their bits, of which the first says the sign.
+    (read.abs().to_bits() << 1) | u64::from(read < 0.0)
+}
+
 /// By time, at one time events first. Equal are two events, or two censored records, of one time.
 pub fn order(first: f64, second: f64) -> std::cmp::Ordering {
-    let (first, second) = (read(first), read(second));
-    first.abs().total_cmp(&second.abs()).then(second.total_cmp(&first))
+    key(first).cmp(&key(second))
 }
 
 /// Whether it is known that the first failed before the second: it had its event while the other was still to be seen.

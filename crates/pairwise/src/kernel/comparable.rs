@@ -13,6 +13,7 @@ use crate::{MarginLoss, Problem, Records};
 use pairdp_units::directed::larger;
 use pairdp_units::signed_time;
 use pulp::{Arch, NullaryFnOnce};
+use rayon::slice::ParallelSliceMut as _;
 
 /// A cut with at most so many pairs is summed pair by pair: faster than to prepare anything.
 const FEW_PAIRS: usize = 1 << 14;
@@ -25,27 +26,27 @@ const ALONE: usize = 8192;
 #[derive(Clone, Copy)]
 struct Stretch<'a> {
     scores: &'a [f64],
-    /// Signed times.
-    times: &'a [f64],
+    /// [Keys](signed_time::key) of their times.
+    keys: &'a [u64],
 }
 
 impl<'a> Stretch<'a> {
     /// Both sides of the place nearest to the middle where times differ; none if all are equal.
     fn cut(self) -> Option<(Self, Self)> {
-        let differ = |at: &usize| signed_time::order(self.times[at - 1], self.times[*at]).is_ne();
-        let middle = self.times.len() / 2;
+        let differ = |at: &usize| self.keys[at - 1] != self.keys[*at];
+        let middle = self.keys.len() / 2;
         let before = (1..=middle).rev().find(differ);
-        let after = (middle + 1..self.times.len()).find(differ);
+        let after = (middle + 1..self.keys.len()).find(differ);
         let at = match (before, after) {
             (Some(before), Some(after)) if after - middle < middle - before => after,
             (before, after) => before.or(after)?,
         };
-        let ((left, right), (earlier, later)) = (self.scores.split_at(at), self.times.split_at(at));
-        Some((Self { scores: left, times: earlier }, Self { scores: right, times: later }))
+        let ((left, right), (earlier, later)) = (self.scores.split_at(at), self.keys.split_at(at));
+        Some((Self { scores: left, keys: earlier }, Self { scores: right, keys: later }))
     }
 
     fn events(self) -> impl Iterator<Item = usize> + 'a {
-        (0..self.times.len()).filter(move |i| signed_time::is_event(self.times[*i]))
+        (0..self.keys.len()).filter(move |i| self.keys[*i] % 2 == 0)
     }
 }
 
@@ -100,10 +101,10 @@ fn steepness(loss: MarginLoss, event: f64, later: f64) -> f64 {
 /// Adds the charges of the pairs of a stretch.
 fn add_charges(stretch: Stretch<'_>, loss: MarginLoss, bound: f64, par: Par, out: &mut [f64]) {
     let Some((earlier, later)) = stretch.cut() else { return };
-    let (before, after) = out.split_at_mut(earlier.times.len());
+    let (before, after) = out.split_at_mut(earlier.keys.len());
     let events: Vec<usize> = earlier.events().collect();
-    let few = events.len().saturating_mul(later.times.len()) <= FEW_PAIRS
-        && events.len().max(later.times.len()) <= FEW_RECORDS;
+    let few = events.len().saturating_mul(later.keys.len()) <= FEW_PAIRS
+        && events.len().max(later.keys.len()) <= FEW_RECORDS;
     if few {
         // Each cut in sums of its own, so that roundings of one do not add up with those of others.
         let mut of_later = vec![0.0; later.scores.len()];
@@ -125,7 +126,7 @@ fn add_charges(stretch: Stretch<'_>, loss: MarginLoss, bound: f64, par: Par, out
     }
     let left = |par, out: &mut [f64]| add_charges(earlier, loss, bound, par, out);
     let right = |par, out: &mut [f64]| add_charges(later, loss, bound, par, out);
-    if par == Par::Parallel && stretch.times.len() > ALONE {
+    if par == Par::Parallel && stretch.keys.len() > ALONE {
         rayon::join(|| left(par, before), || right(par, after));
     } else {
         left(Par::Sequential, before);
@@ -151,11 +152,28 @@ fn two_classes(earlier: Stretch<'_>, events: &[usize], later: Stretch<'_>) -> (V
     (scores, targets)
 }
 
-/// Positions of records in the order of their times. Which of equal ones comes first makes no difference to any pair.
-fn in_order(times: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..times.len()).collect();
-    order.sort_by(|a, b| signed_time::order(times[*a], times[*b]));
-    order
+/// Scores and keys of records in the order of their times, and where each was. Equal ones stay as they were.
+struct InOrder {
+    scores: Vec<f64>,
+    keys: Vec<u64>,
+    places: Vec<usize>,
+}
+
+impl InOrder {
+    fn new(scores: &[f64], times: &[f64], par: Par) -> Self {
+        let mut order: Vec<(u64, usize)> =
+            times.iter().enumerate().map(|(i, time)| (signed_time::key(*time), i)).collect();
+        match par {
+            Par::Parallel => order.par_sort_unstable(),
+            Par::Sequential => order.sort_unstable(),
+        }
+        let (keys, places): (Vec<u64>, Vec<usize>) = order.into_iter().unzip();
+        Self { scores: places.iter().map(|i| scores[*i]).collect(), keys, places }
+    }
+
+    fn stretch(&self) -> Stretch<'_> {
+        Stretch { scores: &self.scores, keys: &self.keys }
+    }
 }
 
 pub(super) fn gradient(problem: Problem, records: &Records, w: &[f64], par: Par) -> Vec<f64> {
@@ -167,13 +185,11 @@ pub(super) fn gradient(problem: Problem, records: &Records, w: &[f64], par: Par)
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
     let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
-    let order = in_order(records.targets());
-    let sorted = |values: &[f64]| order.iter().map(|i| values[*i]).collect::<Vec<f64>>();
-    let (sorted_scores, times) = (sorted(&scores), sorted(records.targets()));
+    let in_order = InOrder::new(&scores, records.targets(), par);
     let mut in_time = vec![0.0; n];
-    add_charges(Stretch { scores: &sorted_scores, times: &times }, scaled.loss, bound, par, &mut in_time);
+    add_charges(in_order.stretch(), scaled.loss, bound, par, &mut in_time);
     let mut charges = vec![0.0; n];
-    order.iter().zip(in_time).for_each(|(i, charge)| charges[*i] = charge);
+    in_order.places.iter().zip(in_time).for_each(|(i, charge)| charges[*i] = charge);
     let grid = charges::grid(problem, &scaled, bound, n);
     let totals = rows::weighted_sum(records, grid, |range, out| out.copy_from_slice(&charges[range]), par);
     charges::mean(problem, &scaled, bound, &totals, n)
@@ -187,10 +203,8 @@ pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> 
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
     let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
-    let order = in_order(records.targets());
-    let sorted = |values: &[f64]| order.iter().map(|i| values[*i]).collect::<Vec<f64>>();
-    let (scores, times) = (sorted(&scores), sorted(records.targets()));
-    sum_of_values(Stretch { scores: &scores, times: &times }, scaled.loss, bound, par) / (n * (n - 1.0))
+    let in_order = InOrder::new(&scores, records.targets(), par);
+    sum_of_values(in_order.stretch(), scaled.loss, bound, par) / (n * (n - 1.0))
 }
 
 /// Roundings of a charge beyond those of a sum over two classes: one for each cut that a record is on a side of. A cut that meets a
