@@ -46,7 +46,7 @@ impl<'a> Stretch<'a> {
     }
 
     fn events(self) -> impl Iterator<Item = usize> + 'a {
-        (0..self.keys.len()).filter(move |i| self.keys[*i] % 2 == 0)
+        (0..self.keys.len()).filter(move |i| self.keys[*i].is_multiple_of(2))
     }
 }
 
