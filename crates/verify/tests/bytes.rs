@@ -117,7 +117,6 @@ fn unknown_and_repeated_entries_and_nonsense_are_refused() {
     for (place, value) in [
         ("/format", json!("pairdp-model/1")),
         ("/ridge", json!(-1.0)),
-        ("/training/steps", json!(0)),
         ("/training/steps", json!(1e10)),
         ("/training/step_size", json!(0.0)),
         ("/training/law", json!("none")),
@@ -136,6 +135,10 @@ fn unknown_and_repeated_entries_and_nonsense_are_refused() {
         *changed.pointer_mut(place).unwrap() = value.clone();
         assert!(verify(&changed.to_string()).is_err(), "{place} {value}");
     }
+    // Only a metric of ranks alone takes no step.
+    let mut still = document;
+    still["training"]["steps"] = json!(0);
+    assert!(!verify(&still.to_string()).unwrap().holds());
 }
 
 #[test]
