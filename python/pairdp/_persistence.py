@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _places
-from ._prediction import Prediction
+from ._reasons import Reasons
 
 
-class Persistence(Prediction):
+class Persistence(Reasons):
     """Writes and reads models."""
 
     _task: ClassVar[str]

@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Apply a model to the rows of a table
     Predict(Predict),
+    /// Print what a model says: what each column adds to a score, in its own unit
+    Show(Show),
     /// Measure how good a model is on a labelled table
     Evaluate(Evaluate),
     /// Write a page about a model: its guarantee in plain words, plots, the certificate
@@ -223,7 +225,13 @@ pub(crate) struct Plan {
 }
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  pairdp predict model.json patients.csv --out scores.csv")]
+#[command(after_help = "\
+Reasons are what columns add to a row's score or prediction, the largest first. They are exact: with
+what every row starts at, which `pairdp show` prints, all of them add up to it.
+
+Examples:
+  pairdp predict model.json patients.csv --out scores.csv
+  pairdp predict model.json patients.csv --reasons --out scores.csv")]
 pub(crate) struct Predict {
     /// Model file
     pub(crate) model: PathBuf,
@@ -235,6 +243,23 @@ pub(crate) struct Predict {
     /// Replace a file of predictions that is there already
     #[arg(long)]
     pub(crate) force: bool,
+    /// Say for every row which columns add most, and how much: three of them, or K
+    #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_missing_value = "3")]
+    pub(crate) reasons: Option<usize>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+A column of numbers adds so much for each unit, or, where the model learned from ranks, a curve, of
+which the lowest and the highest place are printed (`pairdp report` draws it). A category or an
+empty cell adds one number. All of it follows from the model file and costs no budget.
+
+Examples:
+  pairdp show model.json
+  pairdp show model.json --json")]
+pub(crate) struct Show {
+    /// Model file
+    pub(crate) model: PathBuf,
 }
 
 #[derive(Args)]

@@ -13,6 +13,7 @@ pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod schema;
+pub(crate) mod show;
 pub(crate) mod simulate;
 pub(crate) mod stability;
 pub(crate) mod train;

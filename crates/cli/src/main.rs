@@ -69,6 +69,7 @@ fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
         Command::Predict(arguments) => commands::predict::run(arguments, printer),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments, printer),
         Command::Report(arguments) => commands::report::run(arguments, printer),
+        Command::Show(arguments) => commands::show::run(arguments, printer),
         Command::Schema(arguments) => commands::schema::run(arguments, printer),
         Command::Influence(arguments) => commands::influence::run(arguments, printer),
         Command::Stability(arguments) => commands::stability::run(arguments, printer),

@@ -1,4 +1,5 @@
 use crate::args::Predict;
+use crate::commands::show::{no_scores, signed};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::{Kind, Output, Role, Taken};
@@ -6,6 +7,7 @@ use crate::printer::Printer;
 use pairdp_data::{LabelKind, LabelUse, Table};
 use pairdp_learn::{Predictor, Task};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,7 +18,12 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
     let out = arguments.out.as_ref().map(place).transpose()?;
     let predictor = files::read_predictor(&arguments.model)?;
     let table = printer.reading(&arguments.data, &predictor.encoding, LabelUse::Ignore)?;
-    let predictions = Predictions::of(&predictor, &table);
+    let mut predictions = Predictions::of(&predictor, &table);
+    if let Some(most) = arguments.reasons {
+        let adds =
+            predictor.explain(&table).ok_or_else(|| no_scores(&arguments.model.display().to_string()))?;
+        predictions.explained(&predictor, &adds, most);
+    }
     match out {
         None if printer.json() => printer.result("", &predictions.json()),
         None => printer.data(&predictions.csv()),
@@ -45,7 +52,7 @@ struct Predictions<'a> {
 
 enum Cell<'a> {
     Number(f64),
-    Text(&'a str),
+    Text(Cow<'a, str>),
 }
 
 impl<'a> Predictions<'a> {
@@ -60,7 +67,7 @@ impl<'a> Predictions<'a> {
                 rows: numbers(predictor.embed(table), table.columns),
             },
             (Task::Classification, Some(LabelKind::Binary { positive, negative })) => {
-                let class = |score: f64| Cell::Text(if score > 0.0 { positive } else { negative });
+                let class = |score: f64| Cell::Text(if score > 0.0 { positive } else { negative }.into());
                 let scores = predictor.scores(table).into_iter();
                 Self {
                     names: vec!["score".into(), "class".into()],
@@ -72,6 +79,19 @@ impl<'a> Predictions<'a> {
                 one("prediction", predictor.scores(table).into_iter().map(value).collect())
             }
             _ => one("score", predictor.scores(table)),
+        }
+    }
+
+    /// One more column: what adds most to each row, in words.
+    fn explained(&mut self, predictor: &Predictor, adds: &[f64], most: usize) {
+        let columns: Vec<&str> =
+            predictor.encoding.columns().iter().map(|column| column.name.as_str()).collect();
+        self.names.push("reasons".into());
+        for (row, adds) in self.rows.iter_mut().zip(adds.chunks_exact(columns.len())) {
+            let mut order: Vec<usize> = (0..columns.len()).filter(|k| adds[*k] != 0.0).collect();
+            order.sort_by(|a, b| adds[*b].abs().total_cmp(&adds[*a].abs()));
+            let words = order.iter().take(most).map(|k| format!("{} {}", columns[*k], signed(adds[*k])));
+            row.push(Cell::Text(words.collect::<Vec<_>>().join("; ").into()));
         }
     }
 

@@ -17,6 +17,7 @@ mod outputs;
 mod path;
 mod persons;
 mod progress;
+mod reasons;
 mod refusals;
 mod report;
 mod repository;
