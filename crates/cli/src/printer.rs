@@ -68,6 +68,11 @@ impl Printer {
         }
     }
 
+    /// What somebody should know before going on; machines find it in the result.
+    pub(crate) fn warning(&self, text: &str) {
+        self.progress(&format!("warning: {text}"));
+    }
+
     /// Reads a table, with a bar of its bytes if that takes long.
     pub(crate) fn reading(
         &self,

@@ -54,7 +54,7 @@ pub(crate) fn render(
         },
     );
     if verdict.holds() {
-        body += &guarantee::section(certificate)?;
+        body += &guarantee::section(model)?;
     } else {
         let failed: Vec<&str> = verdict.failures().map(|check| check.name).collect();
         let text = format!(

@@ -38,8 +38,12 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
     if let Some(because) = spec.because() {
         let _ = write!(text, "\nwhy: {because}");
     }
+    let warnings = spec.cautions()?;
+    for caution in &warnings {
+        let _ = write!(text, "\nwarning: {caution}");
+    }
     let object = json!({ "plan": plan, "problem": spec.problem(), "because": spec.because(), "sigma": sigma, "epsilon": budget.epsilon,
-        "delta": budget.delta, "adjacency": adjacency, "protects": protects, "as_printed": spec.as_printed() });
+        "delta": budget.delta, "adjacency": adjacency, "protects": protects, "as_printed": spec.as_printed(), "warnings": warnings });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
 }

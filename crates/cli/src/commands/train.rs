@@ -112,6 +112,7 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
         (unit.many()): model.certificate.records, "features": model.predictor.encoding.dimension(), "steps": plan.steps(),
         "noise": model.certificate.noise, "epsilon": claim.epsilon, "delta": claim.delta,
         "adjacency": claim.adjacency, "resumed_after": resumed.releases(model), "as_printed": model.as_printed,
+        "warnings": model.cautions()?,
     });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
@@ -165,6 +166,9 @@ impl TrainingRun<'_> {
                 (_, Unit::Person) => Err(DataError::TooFewPersons { path: data.to_owned() }.into()),
             }
         })?;
+        for caution in run.spec().cautions()? {
+            printer.warning(&caution);
+        }
         // Descents whose results are released count their phases only.
         let plan = run.spec().plan();
         let steps = (!plan.algorithm().perturbs_output()).then(|| u64::from(plan.steps()));

@@ -25,4 +25,5 @@ mod schema;
 mod secrets;
 mod snapshots;
 mod survival;
+mod warnings;
 mod wide;
