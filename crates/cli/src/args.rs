@@ -66,6 +66,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Write or check what is publicly known about a table
     Schema(Schema),
+    /// Count cells that a schema clips, does not list or finds missing: for the custodian alone
+    Check(Check),
     /// What noisy releases cost, or how much noise a budget needs
     Account(Account),
     /// Write a model for other programs: ONNX, or plain JSON
@@ -229,8 +231,12 @@ pub(crate) struct Plan {
 Reasons are what columns add to a row's score or prediction, the largest first. They are exact: with
 what every row starts at, which `pairdp show` prints, all of them add up to it.
 
+A row with a cell that the model cannot read, such as an empty one in a column that has no value for
+missing ones, gets an empty score, and the message at the end says how many there are.
+
 Examples:
   pairdp predict model.json patients.csv --out scores.csv
+  pairdp predict model.json patients.csv --keep stay_id,ward --out scores.csv
   pairdp predict model.json patients.csv --reasons --out scores.csv")]
 pub(crate) struct Predict {
     /// Model file
@@ -243,6 +249,12 @@ pub(crate) struct Predict {
     /// Replace a file of predictions that is there already
     #[arg(long)]
     pub(crate) force: bool,
+    /// Columns of the table to write before each score as they are, such as an id: a,b,c
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) keep: Vec<String>,
+    /// Refuse the whole table for a row that cannot be scored, instead of leaving its score empty
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Say for every row which columns add most, and how much: three of them, or K
     #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_missing_value = "3")]
     pub(crate) reasons: Option<usize>,
@@ -406,6 +418,25 @@ pub(crate) struct SchemaCheck {
     /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+The counts are exact and protect nobody: they are for whoever holds the records, to find a column
+that was read wrongly, such as one in another unit. `pairdp schema check` looks at no record.
+
+Examples:
+  pairdp check cohort.csv
+  pairdp check cohort.csv --out cohort.not-private.txt")]
+pub(crate) struct Check {
+    /// Table: .csv, .csv.gz or .parquet
+    pub(crate) data: PathBuf,
+    /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// File to write, whose name ends in .not-private.txt [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -316,6 +316,9 @@ impl Value<'_> {
     /// Numbers with a point, and truths, tell no persons apart: 7 and 7.0 would be two, or one, by chance.
     fn person(self, ids: &Ids<'_>) -> Result<u32, CellProblem> {
         match self {
+            Self::Missing if ids.verbatim => ids.of_text(b""),
+            Self::Truth(truth) if ids.verbatim => ids.of_text(truth.to_string().as_bytes()),
+            Self::Number(number) if ids.verbatim => ids.of_text(number.to_string().as_bytes()),
             Self::Missing => Err(CellProblem::MissingPerson),
             Self::Integer(id) => ids.of_whole(id),
             Self::Text(id) => ids.of_text(id),

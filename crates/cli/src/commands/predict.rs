@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
-use pairdp_data::{LabelKind, LabelUse, Table};
+use pairdp_data::{LabelKind, LabelUse, Survey, Table};
 use pairdp_learn::{Predictor, Task};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -17,16 +17,41 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
     let place = |path: &PathBuf| Output::new(path, Kind::Predictions, arguments.force.into(), &reads);
     let out = arguments.out.as_ref().map(place).transpose()?;
     let predictor = files::read_predictor(&arguments.model)?;
-    let table = printer.reading(&arguments.data, &predictor.encoding, LabelUse::Ignore)?;
+    let encoding = &predictor.encoding;
+    if arguments.strict {
+        // Says where the first cell is that cannot be read.
+        printer.reading(&arguments.data, encoding, LabelUse::Ignore)?;
+    }
+    let Survey { table, readable, kept, .. } =
+        printer.surveying(&arguments.data, encoding, &arguments.keep)?;
     let mut predictions = Predictions::of(&predictor, &table);
+    if let Some(twice) = arguments.keep.iter().find(|name| predictions.names.contains(name)) {
+        return Err(Failure::refused(
+            format!("--keep {twice}: the predictions have a column of that name"),
+            "give the column of the table another name",
+        ));
+    }
     if let Some(most) = arguments.reasons {
         let adds =
             predictor.explain(&table).ok_or_else(|| no_scores(&arguments.model.display().to_string()))?;
         predictions.explained(&predictor, &adds, most);
     }
+    predictions.empty_unless(&readable);
+    let unscored = readable.iter().filter(|readable| !**readable).count();
+    predictions.prepend(&arguments.keep, kept);
+    let without = match unscored {
+        0 => String::new(),
+        1 => "; 1 row could not be scored and has an empty cell".to_owned(),
+        _ => format!("; {unscored} rows could not be scored and have an empty cell"),
+    };
     match out {
         None if printer.json() => printer.result("", &predictions.json()),
-        None => printer.data(&predictions.csv()),
+        None => {
+            printer.data(&predictions.csv());
+            if unscored > 0 {
+                printer.warning(without.trim_start_matches("; "));
+            }
+        }
         Some(out) => {
             let path = out.path().to_owned();
             out.write(predictions.csv().as_bytes())?;
@@ -37,8 +62,10 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
                 Task::Survival => "scores, higher means an earlier event",
                 Task::Metric => "rows mapped to where Euclidean distance is the metric's",
             };
-            let message = format!("wrote {} ({} {what})", path.display(), table.rows);
-            printer.result(&message, &json!({ "predictions": path, "records": table.rows }));
+            let scored = table.rows - unscored;
+            let message = format!("wrote {} ({scored} {what}){without}", path.display());
+            let object = json!({ "predictions": path, "records": table.rows, "unscored": unscored });
+            printer.result(&message, &object);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -53,6 +80,8 @@ struct Predictions<'a> {
 enum Cell<'a> {
     Number(f64),
     Text(Cow<'a, str>),
+    /// Of a row that cannot be scored.
+    Empty,
 }
 
 impl<'a> Predictions<'a> {
@@ -95,14 +124,37 @@ impl<'a> Predictions<'a> {
         }
     }
 
+    /// No prediction of a row that could not be read.
+    fn empty_unless(&mut self, readable: &[bool]) {
+        let unreadable = self.rows.iter_mut().zip(readable).filter(|(_, readable)| !**readable);
+        unreadable.flat_map(|(row, _)| row).for_each(|cell| *cell = Cell::Empty);
+    }
+
+    /// Puts columns of the table first.
+    fn prepend(&mut self, names: &[String], columns: Vec<Vec<String>>) {
+        self.names.splice(0..0, names.iter().cloned());
+        for (name_at, column) in columns.into_iter().enumerate() {
+            for (row, cell) in self.rows.iter_mut().zip(column) {
+                row.insert(name_at, Cell::Text(cell.into()));
+            }
+        }
+    }
+
     fn csv(&self) -> String {
-        let mut text = self.names.join(",") + "\n";
+        let names: Vec<String> = self.names.iter().map(|name| quoted(name)).collect();
+        let mut text = names.join(",") + "\n";
         for row in &self.rows {
+            if matches!(row[..], [Cell::Empty]) {
+                // A line with nothing on it would be no row.
+                text += "\"\"\n";
+                continue;
+            }
             for (k, cell) in row.iter().enumerate() {
                 let comma = if k > 0 { "," } else { "" };
                 let _ = match cell {
                     Cell::Number(value) => write!(text, "{comma}{value}"),
                     Cell::Text(value) => write!(text, "{comma}{}", quoted(value)),
+                    Cell::Empty => write!(text, "{comma}"),
                 };
             }
             text.push('\n');
@@ -114,6 +166,7 @@ impl<'a> Predictions<'a> {
         let cell = |cell: &Cell<'_>| match cell {
             Cell::Number(value) => json!(value),
             Cell::Text(value) => json!(value),
+            Cell::Empty => Value::Null,
         };
         let rows: Vec<Vec<Value>> = self.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
         json!({ "columns": self.names, "rows": rows })

@@ -16,6 +16,7 @@ mod manual;
 mod outputs;
 mod path;
 mod persons;
+mod predict;
 mod progress;
 mod reasons;
 mod refusals;
