@@ -29,7 +29,7 @@ class Persistence(Reasons):
         ----------
         path : path-like
         force : bool, default False
-            Replace a model that is there already; what it cost stays spent. Nothing else is ever replaced: no ledger, key,
+            Replace a model that is there already; the budget it cost does not come back. Nothing else is ever replaced: no ledger, key,
             schema, table or other file.
 
         Raises

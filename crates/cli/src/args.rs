@@ -21,8 +21,9 @@ use std::path::PathBuf;
     after_help = "\
 Start with: pairdp demo
 
-Exit codes: 0 done, 1 refused (or a check says no), 2 the machine failed. With --json results are one JSON object on
-standard output, and errors one on standard error with a `code` that stays the same between versions.
+Exit codes: 0 done, 1 refused (or a check says no), 2 the machine failed. With --json results are
+one JSON object on standard output, and errors one on standard error with a `code` that stays the
+same between versions.
 
 Examples:
   pairdp demo --out pairdp-demo
@@ -150,10 +151,10 @@ pub(crate) struct Train {
     /// Model file to write
     #[arg(long, value_name = "FILE", default_value = "model.json")]
     pub(crate) out: PathBuf,
-    /// Replace a model that is there already; what it cost stays spent
+    /// Replace a model that is there already; the budget it cost does not come back
     #[arg(long)]
     pub(crate) force: bool,
-    /// Who holds the table's files and adds up: local:N for N processes, ray:auto, ray:HOST:PORT, ray://HOST:PORT or
+    /// Where the table's files are read and added up: local:N for N processes, ray:auto, ray:HOST:PORT, ray://HOST:PORT or
     /// dask://HOST:PORT for a running cluster; the model is the same
     #[arg(long, value_name = "ENGINE", value_parser = Address::parse)]
     pub(crate) engine: Option<Address>,
@@ -202,7 +203,7 @@ pub(crate) struct Baseline {
 #[command(after_help = "\
 Examples:
   pairdp plan --records 5000 --features 20 --epsilon 1 --delta 1e-6
-  pairdp plan --records 1000 --features 10 --epsilon 1 --delta 1e-6 --radius 1 --form symmetric --explain")]
+  pairdp plan --records 1000 --features 10 --epsilon 1 --delta 1e-6 --explain")]
 pub(crate) struct Plan {
     /// Records of the table
     #[arg(long, value_name = "N", required_unless_present = "persons")]
@@ -216,7 +217,7 @@ pub(crate) struct Plan {
     /// Privacy budget ε
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub(crate) epsilon: f64,
-    /// Privacy budget δ; 0 for pure ε
+    /// Privacy budget δ; well below 1/n, or 0 for pure ε
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) delta: f64,
     /// Compare all algorithms, each with its noise, its paper's, its cost and a bound on its excess risk
@@ -276,13 +277,15 @@ pub(crate) struct Show {
 
 #[derive(Args)]
 #[command(after_help = "\
-On public records: AUC for rankers, accuracy and AUC for classifiers, errors for regression; for metrics the share of
-records whose class is that of most of their 3 nearest others, beside the same for the plain Euclidean distance. All are
-exact and protect nobody, so records must be public: by `private = false` in the schema, or --public without one.
+On public records: AUC for rankers, accuracy and AUC for classifiers, errors for regression; for
+metrics the share of records whose class is that of most of their 3 nearest others, beside the
+same for the plain Euclidean distance. All are exact and protect nobody, so records must be
+public: by `private = false` in the schema, or --public without one.
 
-With --private, AUC and accuracy come with noise that makes them private for replacing any one record, or any one person
-where the schema says whose records they are, and with intervals that hold the exact values 95 times in 100. Gaussian noise
-(--delta 1e-6) is about three times the noise of Laplace at one ε, but takes less from a ledger whose other runs are Gaussian.
+With --private, AUC and accuracy come with noise that makes them private for replacing any one
+record, or any one person where the schema says whose records they are, and with intervals that
+hold the exact values 95 times in 100. Gaussian noise (--delta 1e-6) is about three times the
+noise of Laplace at one ε, but takes less from a ledger whose other runs are Gaussian.
 
 Examples:
   pairdp evaluate model.json holdout.csv
@@ -314,7 +317,8 @@ pub(crate) struct Evaluate {
 
 #[derive(Args)]
 #[command(after_help = "\
-The page is one file without scripts that works offline and on paper. A test table must be public, as for `evaluate`.
+The page is one file without scripts that works offline and on paper. A test table must be public,
+as for `evaluate`.
 
 Examples:
   pairdp report model.json
@@ -354,9 +358,10 @@ pub(crate) struct Verify {
 
 #[derive(Args)]
 #[command(after_help = "\
-Adjacency is replace-one. The multiplier is the standard deviation of the noise over the *replace-one sensitivity* of the
-query on one sample. Libraries that clip each record to C and count add-or-remove divide by C instead; replacing a record
-moves their sum by up to 2C, so their multiplier is twice ours for the same noise.
+Adjacency is replace-one. The multiplier is the standard deviation of the noise over the
+*replace-one sensitivity* of the query on one sample. Libraries that clip each record to C and
+count add-or-remove divide by C instead; replacing a record moves their sum by up to 2C, so their
+multiplier is twice ours for the same noise.
 
 Examples:
   pairdp account --records 5000 --batch 2 --steps 5000 --epsilon 1 --delta 4e-8
@@ -377,7 +382,7 @@ pub(crate) struct Account {
     /// Budget ε: asks for the noise
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub(crate) epsilon: Option<f64>,
-    /// δ
+    /// Budget δ, as in (ε, δ)-differential privacy; well below 1/n
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) delta: f64,
 }
@@ -441,9 +446,10 @@ pub(crate) struct Check {
 
 #[derive(Args)]
 #[command(after_help = "\
-An ONNX file takes raw columns: `numbers` (float64, a row each) and `texts` (strings) in the order that its metadata lists,
-and has what training did to them inside: ranges, categories, the bound on a row's length. Its output is `score`,
-`prediction` in the label's units, or `embedding`, where the squared Euclidean distance is the metric's.
+An ONNX file takes raw columns: `numbers` (float64, a row each) and `texts` (strings) in the order
+that its metadata lists, and has what training did to them inside: ranges, categories, the bound
+on a row's length. Its output is `score`, `prediction` in the label's units, or `embedding`, where
+the squared Euclidean distance is the metric's.
 
 Examples:
   pairdp export model.json --to onnx -o model.onnx

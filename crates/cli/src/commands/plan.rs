@@ -1,3 +1,4 @@
+use super::train::steps_in_words;
 use crate::args::Plan;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -29,9 +30,9 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
     let adjacency = spec.problem().adjacency();
     let protects = adjacency.protects(spec.problem().size(records));
     let mut text = format!(
-        "{} with {} steps of size {:.4}, {}\n{what}: scale {sigma:.6}\nprivate at {budget}\nfor {protects}",
+        "{} with {} of size {:.4}, {}\n{what}: scale {sigma:.6}\nprivate at {budget}\nfor {protects}",
         plan.algorithm().name(),
-        plan.steps(),
+        steps_in_words(plan.steps()),
         plan.step_size(),
         plan.law().name(),
     );

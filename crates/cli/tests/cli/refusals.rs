@@ -83,7 +83,7 @@ fn other_public_numbers() {
         ("--step-size NaN", "step size"),
         ("--feature-bound 0", "feature bound"),
         ("--radius inf", "radius"),
-        ("--delta 1e-30", "sampler"),
+        ("--delta 1e-30", "drawing the noise"),
         ("--schema absent.toml", "absent.toml: no such file"),
     ] {
         let budget = if arguments.contains("delta") { "--epsilon 1" } else { BUDGET };

@@ -40,7 +40,9 @@ fn templates_need_a_header_of_distinct_names() {
     let workplace = Workplace::new();
     workplace.write("t.csv", "a,b,a\n");
     workplace.write("t.svm", "1 1:1\n");
-    for (name, word) in [("t.csv", "`a` appears twice"), ("t.svm", "no header"), ("t.json", "ending")] {
+    for (name, word) in
+        [("t.csv", "`a` appears twice"), ("t.svm", "no header"), ("t.json", "not a kind of file")]
+    {
         let run = workplace.run(&format!("schema init {name}"));
         assert_eq!(run.code, 1, "{name}");
         assert!(run.err.contains(word), "{}", run.err);
