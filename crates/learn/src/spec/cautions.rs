@@ -10,8 +10,8 @@ use pairdp_units::{Budget, Unit, shown};
 /// Above it a promise is next to none.
 const LARGE_EPSILON: f64 = 10.0;
 
-/// The clarity below which one ranker in ten of simulated stays was no better than chance, and classifiers lost to the larger class by
-/// percents; the same that survival is warned at.
+/// The clarity at which survival is warned, too: about there one ranker in ten of simulated stays was hardly better than chance. For
+/// classifiers it is lenient: where one class is rare, they lose to the larger class well above it.
 const BETTER_THAN_CHANCE: f64 = 10.0;
 /// The clarity below which regressors of simulated targets lost to the mean.
 const BETTER_THAN_THE_MEAN: f64 = 100.0;
