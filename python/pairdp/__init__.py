@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ._copies import spent_on_copies
     from .auditing import audit
     from .classification import PrivateClassifier
-    from .exceptions import PrivacyBudgetError, PrivacyTuningWarning
+    from .exceptions import PrivacyBudgetError, PrivacyPlanWarning, PrivacyTuningWarning
     from .metric import PrivateMetric
     from .planning import plan
     from .ranking import PrivateRanker
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PrivacyBudgetError",
+    "PrivacyPlanWarning",
     "PrivacyTuningWarning",
     "PrivateClassifier",
     "PrivateMetric",
@@ -50,6 +51,7 @@ __all__ = [
 # scikit-learn takes long to import: what needs it is imported when it is first used.
 _HOMES = {
     "PrivacyBudgetError": "exceptions",
+    "PrivacyPlanWarning": "exceptions",
     "PrivacyTuningWarning": "exceptions",
     "PrivateClassifier": "classification",
     "PrivateMetric": "metric",

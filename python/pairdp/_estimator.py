@@ -42,12 +42,12 @@ class Estimator(Fitting):
     )
     domain: str | None = parameter(
         default=None,
-        text="Where the parameters live; the domains of matrices are for metrics. By default a ball, or for metrics chosen from "
+        text="Which parameters are allowed: those within ``radius``, any, or for metrics a set of matrices within it. By default a ball, or for metrics chosen from "
         "public facts.",
     )
     radius: float | None = parameter(
         default=None,
-        text="The parameters stay within this norm; by default chosen from the task and the loss.",
+        text="How long the vector of parameters may be; by default chosen from the task and the loss.",
     )
     steps: int | None = parameter(default=None, text="Steps to take; by default chosen from public facts.")
     step_size: float | None = parameter(default=None, text="How long a step is; by default chosen from public facts.")
@@ -102,7 +102,7 @@ class PrivateEstimator(Guarantee, Estimator):
     )
     order: str = parameter(
         default="reshuffled",
-        text="How the public indices of algorithms that go from record to record follow one another.",
+        text="In which public order algorithms that go from record to record take them: drawn at every step, once, or anew each round.",
     )
     order_seed: int | None = parameter(
         default=None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from functools import partial
 from os import PathLike
 from typing import Any, Self
@@ -19,6 +20,7 @@ from ._labels import as_compared
 from ._parameters import check_budget, ranges_of, settings_of, settings_text
 from ._persons import check_unit
 from ._prediction import Rows
+from .exceptions import PrivacyPlanWarning
 from .schema import Schema
 
 # The file of a ledger, the command that gives its key, the data set that pays, and the form that its table is read by.
@@ -68,6 +70,8 @@ class Guarantee(Fitting):
         parts, encoding, label = _core.describe_parts(str(data), str(schema), settings, count)
         with connect(engine, parts) as asked:
             model = _core.fit_parts(asked.ask, encoding, label, settings, *budget)
+        # How many records there are is known only now.
+        _warn_of_plan(json.loads(model.text)["certificate"]["records"], encoding, settings, budget)
         _copies.note_spent(self, *budget)
         self._note_columns([column["name"] for column in json.loads(encoding)["columns"]])
         # What the schema's label stands for, as in a file that is loaded.
@@ -125,6 +129,8 @@ class Guarantee(Fitting):
         settings: str,
         owners: list[int] | None,
     ) -> _core.Model:
+        size = len(targets) if owners is None else len(set(owners))
+        _warn_of_plan(size, encoding, settings, budget)
         model = _core.fit(rows, targets, encoding, label, settings, *budget, booking, owners)
         if booking is None:
             _copies.note_spent(self, *budget)
@@ -152,3 +158,14 @@ class Guarantee(Fitting):
         state = dict(state)
         _copies.set_number(self, state.pop("_copy", 0))
         super().__setstate__(state)
+
+
+def _warn_of_plan(size: int, encoding: str, settings: str, budget: tuple[float, float]) -> None:
+    """Say what public facts alone speak against a fit; turned into an error, nothing is spent."""
+    try:
+        cautions = _core.cautions(size, encoding, settings, *budget)
+    except ValueError:
+        # What cannot be planned is refused by the fit itself, in its order.
+        return
+    for caution in cautions:
+        warnings.warn(caution, PrivacyPlanWarning, stacklevel=5)

@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _places
-from ._prediction import Prediction
+from ._reasons import Reasons
 
 
-class Persistence(Prediction):
+class Persistence(Reasons):
     """Writes and reads models."""
 
     _task: ClassVar[str]
@@ -29,7 +29,7 @@ class Persistence(Prediction):
         ----------
         path : path-like
         force : bool, default False
-            Replace a model that is there already; what it cost stays spent. Nothing else is ever replaced: no ledger, key,
+            Replace a model that is there already; the budget it cost does not come back. Nothing else is ever replaced: no ledger, key,
             schema, table or other file.
 
         Raises

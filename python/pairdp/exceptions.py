@@ -5,5 +5,9 @@ class PrivacyBudgetError(ValueError):
     """No budget was given, for there is no safe default; or a ledger has too little left."""
 
 
+class PrivacyPlanWarning(UserWarning):
+    """Public facts alone speak against a fit: noise that will drown the signal, or an ε or a δ that promises little."""
+
+
 class PrivacyTuningWarning(UserWarning):
     """Copies of one estimator are fitted again and again, which costs its budget each time."""

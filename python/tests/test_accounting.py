@@ -35,7 +35,7 @@ def test_bad_questions_are_refused():
     for bad, words in (
         ({"noise_multiplier": -1}, "cannot be -1"),
         ({"delta": 2}, "δ must be at least 0 and below 1"),
-        ({"batch": 101}, "cannot be 101"),
+        ({"batch": 101}, "a sample of 101 cannot be drawn from 100 records"),
     ):
         question = {"noise_multiplier": 1.0, "delta": 1e-6, "records": 100, "batch": None} | bad
         with pytest.raises(ValueError, match=words):

@@ -80,8 +80,9 @@ def test_wide_ranges_cost_little_in_the_guide(capsys):
 def test_the_guide_to_additive_models_runs_as_printed(capsys):
     run(ROOT / "docs" / "additive_models.md")
     printed = capsys.readouterr().out.splitlines()
-    assert len(printed) == 3
-    assert all(re.search(r" from -?\d+\.\d\d to -?\d+\.\d\d$", line) for line in printed)
+    assert all(re.search(r" from -?\d+\.\d\d to -?\d+\.\d\d$", line) for line in printed[:3])
+    # A frame of five rows, and two sentences about it.
+    assert printed[3].split() == ["column", "of", "at", "adds", "noise"] and len(printed) == 3 + 6 + 2
 
 
 def test_the_guide_to_persons_runs_as_printed(capsys, tmp_path, monkeypatch):

@@ -244,7 +244,11 @@ impl Sampling {
             Self::None => Ok(()),
             Self::FixedSize { batch, records } => {
                 accept("records", records as f64, (1..=1 << 52).contains(&records))?;
-                accept("batch", batch as f64, batch >= 1 && batch <= records)
+                if (1..=records).contains(&batch) {
+                    Ok(())
+                } else {
+                    Err(AccountantError::Sample { batch, records })
+                }
             }
             Self::OneIndex { records } => accept("records", records as f64, (1..=1 << 52).contains(&records)),
             Self::PoissonRecords { rate } => accept("rate", rate, rate > 0.0 && rate <= 1.0),

@@ -83,6 +83,14 @@ pub enum AccountantError {
         /// What it was.
         value: f64,
     },
+    /// A sample that is empty, or larger than what it is drawn from.
+    #[error("a sample of {batch} cannot be drawn from {records} records without replacement")]
+    Sample {
+        /// Records in a sample.
+        batch: u64,
+        /// Records in the table.
+        records: u64,
+    },
     /// No dominating pair is proved for this.
     #[error("not supported: {0}")]
     Unsupported(&'static str),
@@ -100,6 +108,9 @@ impl Hint for AccountantError {
         match self {
             Self::PureGaussian => Some("set a small δ, for example 1e-6".into()),
             Self::Ratio(_) | Self::Invalid { .. } => None,
+            Self::Sample { .. } => {
+                Some("a sample has at least 1 record and at most as many as the table".into())
+            }
             Self::Unsupported(_) => {
                 Some("see the table of supported events in the accountant's documentation".into())
             }

@@ -21,8 +21,9 @@ use std::path::PathBuf;
     after_help = "\
 Start with: pairdp demo
 
-Exit codes: 0 done, 1 refused (or a check says no), 2 the machine failed. With --json results are one JSON object on
-standard output, and errors one on standard error with a `code` that stays the same between versions.
+Exit codes: 0 done, 1 refused (or a check says no), 2 the machine failed. With --json results are
+one JSON object on standard output, and errors one on standard error with a `code` that stays the
+same between versions.
 
 Examples:
   pairdp demo --out pairdp-demo
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Apply a model to the rows of a table
     Predict(Predict),
+    /// Print what a model says: what each column adds to a score, in its own unit
+    Show(Show),
     /// Measure how good a model is on a labelled table
     Evaluate(Evaluate),
     /// Write a page about a model: its guarantee in plain words, plots, the certificate
@@ -64,6 +67,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Write or check what is publicly known about a table
     Schema(Schema),
+    /// Count cells that a schema clips, does not list or finds missing: for the custodian alone
+    Check(Check),
     /// What noisy releases cost, or how much noise a budget needs
     Account(Account),
     /// Write a model for other programs: ONNX, or plain JSON
@@ -146,10 +151,10 @@ pub(crate) struct Train {
     /// Model file to write
     #[arg(long, value_name = "FILE", default_value = "model.json")]
     pub(crate) out: PathBuf,
-    /// Replace a model that is there already; what it cost stays spent
+    /// Replace a model that is there already; the budget it cost does not come back
     #[arg(long)]
     pub(crate) force: bool,
-    /// Who holds the table's files and adds up: local:N for N processes, ray:auto, ray:HOST:PORT, ray://HOST:PORT or
+    /// Where the table's files are read and added up: local:N for N processes, ray:auto, ray:HOST:PORT, ray://HOST:PORT or
     /// dask://HOST:PORT for a running cluster; the model is the same
     #[arg(long, value_name = "ENGINE", value_parser = Address::parse)]
     pub(crate) engine: Option<Address>,
@@ -198,7 +203,7 @@ pub(crate) struct Baseline {
 #[command(after_help = "\
 Examples:
   pairdp plan --records 5000 --features 20 --epsilon 1 --delta 1e-6
-  pairdp plan --records 1000 --features 10 --epsilon 1 --delta 1e-6 --radius 1 --form symmetric --explain")]
+  pairdp plan --records 1000 --features 10 --epsilon 1 --delta 1e-6 --explain")]
 pub(crate) struct Plan {
     /// Records of the table
     #[arg(long, value_name = "N", required_unless_present = "persons")]
@@ -212,7 +217,7 @@ pub(crate) struct Plan {
     /// Privacy budget ε
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub(crate) epsilon: f64,
-    /// Privacy budget δ; 0 for pure ε
+    /// Privacy budget δ; well below 1/n, or 0 for pure ε
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) delta: f64,
     /// Compare all algorithms, each with its noise, its paper's, its cost and a bound on its excess risk
@@ -223,7 +228,17 @@ pub(crate) struct Plan {
 }
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  pairdp predict model.json patients.csv --out scores.csv")]
+#[command(after_help = "\
+Reasons are what columns add to a row's score or prediction, the largest first. They are exact: with
+what every row starts at, which `pairdp show` prints, all of them add up to it.
+
+A row with a cell that the model cannot read, such as an empty one in a column that has no value for
+missing ones, gets an empty score, and the message at the end says how many there are.
+
+Examples:
+  pairdp predict model.json patients.csv --out scores.csv
+  pairdp predict model.json patients.csv --keep stay_id,ward --out scores.csv
+  pairdp predict model.json patients.csv --reasons --out scores.csv")]
 pub(crate) struct Predict {
     /// Model file
     pub(crate) model: PathBuf,
@@ -235,18 +250,43 @@ pub(crate) struct Predict {
     /// Replace a file of predictions that is there already
     #[arg(long)]
     pub(crate) force: bool,
+    /// Columns of the table to write before each score as they are, such as an id: a,b,c
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) keep: Vec<String>,
+    /// Refuse the whole table for a row that cannot be scored, instead of leaving its score empty
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Say for every row which columns add most, and how much: three of them, or K
+    #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_missing_value = "3")]
+    pub(crate) reasons: Option<usize>,
 }
 
 #[derive(Args)]
 #[command(after_help = "\
-On public records: AUC for rankers, accuracy and AUC for classifiers, errors for regression, Harrell's C up to the horizon
-for survival; for metrics the share of records whose class is that of most of their 3 nearest others, beside the same for
-the plain Euclidean distance. All are exact and protect nobody, so records must be public: by `private = false` in the
-schema, or --public without one.
+A column of numbers adds so much for each unit, or, where the model learned from ranks, a curve, of
+which the lowest and the highest place are printed (`pairdp report` draws it). A category or an
+empty cell adds one number. All of it follows from the model file and costs no budget.
 
-With --private, AUC, accuracy and C come with noise that makes them private for replacing any one record, or any one person
-where the schema says whose records they are, and with intervals that hold the exact values 95 times in 100. Gaussian noise
-(--delta 1e-6) is about three times the noise of Laplace at one ε, but takes less from a ledger whose other runs are Gaussian.
+Examples:
+  pairdp show model.json
+  pairdp show model.json --json")]
+pub(crate) struct Show {
+    /// Model file
+    pub(crate) model: PathBuf,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+On public records: AUC for rankers, accuracy and AUC for classifiers, errors for regression,
+Harrell's C up to the horizon for survival; for metrics the share of records whose class is that
+of most of their 3 nearest others, beside the same for the plain Euclidean distance. All are exact
+and protect nobody, so records must be public: by `private = false` in the schema, or --public
+without one.
+
+With --private, AUC, accuracy and C come with noise that makes them private for replacing any one
+record, or any one person where the schema says whose records they are, and with intervals that
+hold the exact values 95 times in 100. Gaussian noise (--delta 1e-6) is about three times the
+noise of Laplace at one ε, but takes less from a ledger whose other runs are Gaussian.
 
 Examples:
   pairdp evaluate model.json holdout.csv
@@ -281,7 +321,8 @@ pub(crate) struct Evaluate {
 
 #[derive(Args)]
 #[command(after_help = "\
-The page is one file without scripts that works offline and on paper. A test table must be public, as for `evaluate`.
+The page is one file without scripts that works offline and on paper. A test table must be public,
+as for `evaluate`.
 
 Examples:
   pairdp report model.json
@@ -321,9 +362,10 @@ pub(crate) struct Verify {
 
 #[derive(Args)]
 #[command(after_help = "\
-Adjacency is replace-one. The multiplier is the standard deviation of the noise over the *replace-one sensitivity* of the
-query on one sample. Libraries that clip each record to C and count add-or-remove divide by C instead; replacing a record
-moves their sum by up to 2C, so their multiplier is twice ours for the same noise.
+Adjacency is replace-one. The multiplier is the standard deviation of the noise over the
+*replace-one sensitivity* of the query on one sample. Libraries that clip each record to C and
+count add-or-remove divide by C instead; replacing a record moves their sum by up to 2C, so their
+multiplier is twice ours for the same noise.
 
 Examples:
   pairdp account --records 5000 --batch 2 --steps 5000 --epsilon 1 --delta 4e-8
@@ -344,7 +386,7 @@ pub(crate) struct Account {
     /// Budget ε: asks for the noise
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub(crate) epsilon: Option<f64>,
-    /// δ
+    /// Budget δ, as in (ε, δ)-differential privacy; well below 1/n
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) delta: f64,
 }
@@ -389,9 +431,29 @@ pub(crate) struct SchemaCheck {
 
 #[derive(Args)]
 #[command(after_help = "\
-An ONNX file takes raw columns: `numbers` (float64, a row each) and `texts` (strings) in the order that its metadata lists,
-and has what training did to them inside: ranges, categories, the bound on a row's length. Its output is `score`,
-`prediction` in the label's units, or `embedding`, where the squared Euclidean distance is the metric's.
+The counts are exact and protect nobody: they are for whoever holds the records, to find a column
+that was read wrongly, such as one in another unit. `pairdp schema check` looks at no record.
+
+Examples:
+  pairdp check cohort.csv
+  pairdp check cohort.csv --out cohort.not-private.txt")]
+pub(crate) struct Check {
+    /// Table: .csv, .csv.gz or .parquet
+    pub(crate) data: PathBuf,
+    /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// File to write, whose name ends in .not-private.txt [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+An ONNX file takes raw columns: `numbers` (float64, a row each) and `texts` (strings) in the order
+that its metadata lists, and has what training did to them inside: ranges, categories, the bound
+on a row's length. Its output is `score`, `prediction` in the label's units, or `embedding`, where
+the squared Euclidean distance is the metric's.
 
 Examples:
   pairdp export model.json --to onnx -o model.onnx

@@ -45,14 +45,28 @@ fn read_private(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Reads what applies to rows from the file of any model.
-pub(crate) fn read_predictor(path: &Path) -> Result<Predictor, Failure> {
+/// A model, private or not.
+pub(crate) enum AnyModel {
+    Private(Box<PrivateModel>),
+    Baseline(Box<BaselineModel>),
+}
+
+/// Reads the file of any model.
+pub(crate) fn read_any(path: &Path) -> Result<AnyModel, Failure> {
     let text = read_document(path)?;
     if let Ok(model) = BaselineModel::from_json(&text) {
-        return Ok(model.predictor);
+        return Ok(AnyModel::Baseline(Box::new(model)));
     }
     let model = PrivateModel::from_json(&text).map_err(|error| unreadable(path, &text, &error))?;
-    Ok(model.predictor)
+    Ok(AnyModel::Private(Box::new(model)))
+}
+
+/// Reads what applies to rows from the file of any model.
+pub(crate) fn read_predictor(path: &Path) -> Result<Predictor, Failure> {
+    Ok(match read_any(path)? {
+        AnyModel::Private(model) => model.predictor,
+        AnyModel::Baseline(model) => model.predictor,
+    })
 }
 
 /// A model of another version is missing other fields; that says less than the version.

@@ -35,6 +35,7 @@ pub(crate) enum Kind {
     ManualPage,
     Checkpoint,
     AuditRuns,
+    Check,
 }
 
 impl Kind {
@@ -53,12 +54,13 @@ impl Kind {
             Self::ManualPage => "a manual page",
             Self::Checkpoint => "a checkpoint",
             Self::AuditRuns => "a file of audited runs",
+            Self::Check => "a custodian's check",
         }
     }
 
     /// Whether it is about records and not protected by noise, or for the custodian alone until a run is done.
     fn for_its_owner(self) -> bool {
-        matches!(self, Self::Baseline | Self::Predictions | Self::Influence | Self::Checkpoint)
+        matches!(self, Self::Baseline | Self::Predictions | Self::Influence | Self::Checkpoint | Self::Check)
     }
 
     /// Whether a file of this kind can be had again by running the command again. A model cannot: it cost budget, and its noise
@@ -168,6 +170,9 @@ impl Taken {
         }
     }
 }
+
+/// What every custodian's check begins with.
+pub(crate) const NOT_PRIVATE: &str = "not private: do not publish";
 
 /// What sets our plots apart from other pictures.
 const PLOT_MARK: &str = "<!-- a plot of pairdp -->";

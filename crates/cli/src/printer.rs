@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::progress::{Unit, shown};
-use pairdp_data::{DataError, Encoding, LabelUse, Table};
+use pairdp_data::{DataError, Encoding, LabelUse, Survey, Table};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::io::{self, Write as _};
@@ -68,6 +68,11 @@ impl Printer {
         }
     }
 
+    /// What somebody should know before going on; machines find it in the result.
+    pub(crate) fn warning(&self, text: &str) {
+        self.progress(&format!("warning: {text}"));
+    }
+
     /// Reads a table, with a bar of its bytes if that takes long.
     pub(crate) fn reading(
         &self,
@@ -85,6 +90,17 @@ impl Printer {
         let length =
             std::fs::metadata(path).ok().map(|file| file.len()).filter(|length| stream && *length > 0);
         shown("reading", Unit::Bytes, length, &counter, read)
+    }
+
+    /// The same, but rows that cannot be read are told from the others, and cells of some columns kept.
+    pub(crate) fn surveying(
+        &self,
+        path: &Path,
+        encoding: &Encoding,
+        keep: &[String],
+    ) -> Result<Survey, DataError> {
+        let counter = Arc::default();
+        self.waiting("reading", || Survey::read(path, encoding, keep, &counter))
     }
 
     /// Does work that counts its steps.

@@ -9,6 +9,7 @@ mod noise;
 mod quality;
 mod shapes;
 mod survival;
+mod words;
 
 pub(crate) use quality::Quality;
 
@@ -54,7 +55,7 @@ pub(crate) fn render(
         },
     );
     if verdict.holds() {
-        body += &guarantee::section(certificate)?;
+        body += &guarantee::section(model)?;
     } else {
         let failed: Vec<&str> = verdict.failures().map(|check| check.name).collect();
         let text = format!(
@@ -90,11 +91,11 @@ fn trained(model: &PrivateModel) -> String {
     let mut rows = vec![
         ("Task", model.predictor.task.name().to_owned()),
         ("Algorithm", plan.algorithm().name().to_owned()),
-        ("Loss and form", compact(&json!(problem.objective))),
+        ("What is minimised", words::objective(&json!(problem.objective))),
         (if of_persons { "Persons N" } else { "Records n" }, records),
         ("Features d, after encoding", certificate.features.to_string()),
         ("Feature bound κ", number(problem.feature_bound)),
-        ("Parameters stay within", compact(&json!(problem.domain))),
+        ("Parameters allowed", words::domain(&json!(problem.domain))),
         ("Ridge λ", number(model.ridge)),
         ("Steps", plan.steps().to_string()),
         ("Step size", number(plan.step_size())),
@@ -174,9 +175,4 @@ fn commands(name: &str, unit: Unit) -> String {
              settings were chosen without looking at records; {assumed}."
         )),
     )
-}
-
-/// A public choice on one line.
-fn compact(value: &Value) -> String {
-    value.to_string().replace(['"', '{', '}'], "").replace(',', ", ").replace(':', ": ")
 }

@@ -6,6 +6,7 @@ use crate::person::Ids;
 use crate::schema::{Kind, Missing};
 use crate::{Column, Encoding, Label, LabelKind, LabelUse, number};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What to do with the cells of a feature column.
 pub(crate) struct Rule {
@@ -14,7 +15,21 @@ pub(crate) struct Rule {
     /// How many there are.
     width: usize,
     kind: RuleKind,
+    /// What is met is counted, and a cell that cannot be read leaves a mark in its row, where the whole table is looked at.
+    tally: Option<Tally>,
 }
+
+/// Cells of a column that are not what a schema expects of most.
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) clipped: AtomicU64,
+    pub(crate) unlisted: AtomicU64,
+    pub(crate) missing: AtomicU64,
+    pub(crate) unreadable: AtomicU64,
+}
+
+/// In a row's place for a cell that cannot be read. No cell becomes it: numbers are finite.
+pub(crate) const UNREADABLE: f64 = f64::NAN;
 
 enum RuleKind {
     Number {
@@ -93,7 +108,49 @@ impl Rule {
                 RuleKind::Category { places, other: column.other.then_some(values.len()), missing }
             }
         };
-        Self { at, width: column.width(), kind }
+        Self { at, width: column.width(), kind, tally: None }
+    }
+
+    /// The same, but no cell is refused: see [`UNREADABLE`].
+    pub(crate) fn tallied(self) -> Self {
+        Self { tally: Some(Tally::default()), ..self }
+    }
+
+    /// What was counted.
+    pub(crate) fn tally(&self) -> Option<&Tally> {
+        self.tally.as_ref()
+    }
+
+    /// Counts, where that was asked for.
+    fn count(&self, which: fn(&Tally) -> &AtomicU64) {
+        if let Some(tally) = &self.tally {
+            which(tally).fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Refuses a cell, or marks its row.
+    fn settled(&self, outcome: Result<(), CellProblem>, row: &mut [f64]) -> Result<(), CellProblem> {
+        let Err(problem) = outcome else { return Ok(()) };
+        if self.tally.is_none() {
+            return Err(problem);
+        }
+        if problem != CellProblem::Missing {
+            self.count(|tally| &tally.unreadable);
+        }
+        row[self.at] = UNREADABLE;
+        Ok(())
+    }
+
+    fn scaled(&self, scale: Scale, value: f64) -> f64 {
+        if value < scale.low || value > scale.high {
+            self.count(|tally| &tally.clipped);
+        }
+        scale.apply(value)
+    }
+
+    /// How to scale, if the column holds numbers that nobody counts: readers then need no call for each.
+    pub(crate) fn as_plain_number(&self) -> Option<Scale> {
+        self.as_number().filter(|_| self.tally.is_none())
     }
 
     /// How to scale, if the column holds numbers.
@@ -112,20 +169,26 @@ impl Rule {
 
     /// Writes a cell's entries into a row of zeros.
     pub(crate) fn write_text(&self, cell: &[u8], row: &mut [f64]) -> Result<(), CellProblem> {
+        let outcome = self.text(cell, row);
+        self.settled(outcome, row)
+    }
+
+    fn text(&self, cell: &[u8], row: &mut [f64]) -> Result<(), CellProblem> {
         match &self.kind {
             RuleKind::Number { scale, .. } => match number::parse(cell) {
-                Ok(value) => row[self.at] = scale.apply(value),
-                Err(CellProblem::Missing) => return self.write_missing(row),
+                Ok(value) => row[self.at] = self.scaled(*scale, value),
+                Err(CellProblem::Missing) => return self.missing(row),
                 Err(problem) => return Err(problem),
             },
             RuleKind::Category { places, other, .. } => {
                 let cell = cell.trim_ascii();
                 match places.get(cell) {
                     Some(place) => row[self.at + place] = 1.0,
-                    None if cell.is_empty() => return self.write_missing(row),
+                    None if cell.is_empty() => return self.missing(row),
                     // A listed value in another encoding would pass for an unlisted one.
                     None if std::str::from_utf8(cell).is_err() => return Err(CellProblem::NotText),
                     None => {
+                        self.count(|tally| &tally.unlisted);
                         if let Some(place) = other {
                             row[self.at + place] = 1.0;
                         }
@@ -138,21 +201,32 @@ impl Rule {
 
     /// Writes a number's entries into a row of zeros; in a column of categories it counts as its shortest text.
     pub(crate) fn write_number(&self, value: f64, row: &mut [f64]) -> Result<(), CellProblem> {
+        let outcome = self.number(value, row);
+        self.settled(outcome, row)
+    }
+
+    fn number(&self, value: f64, row: &mut [f64]) -> Result<(), CellProblem> {
         if value.is_nan() {
-            return self.write_missing(row);
+            return self.missing(row);
         }
         match &self.kind {
             RuleKind::Number { .. } if value.is_infinite() => Err(CellProblem::NotFinite),
             RuleKind::Number { scale, .. } => {
-                row[self.at] = scale.apply(value);
+                row[self.at] = self.scaled(*scale, value);
                 Ok(())
             }
-            RuleKind::Category { .. } => self.write_text(value.to_string().as_bytes(), row),
+            RuleKind::Category { .. } => self.text(value.to_string().as_bytes(), row),
         }
     }
 
     /// Writes what an empty cell is into a row of zeros.
     pub(crate) fn write_missing(&self, row: &mut [f64]) -> Result<(), CellProblem> {
+        let outcome = self.missing(row);
+        self.settled(outcome, row)
+    }
+
+    fn missing(&self, row: &mut [f64]) -> Result<(), CellProblem> {
+        self.count(|tally| &tally.missing);
         match self.kind {
             RuleKind::Number { missing: Some(Empty::As(value)), .. } => row[self.at] = value,
             RuleKind::Number { missing: Some(Empty::Own), .. } => row[self.at + 1] = 1.0,

@@ -80,7 +80,7 @@ impl Header {
         let mut cells = vec![Cell::Skip; self.names.len()];
         let places = self.places();
         for (at, (rule, column)) in rules.features.iter().zip(rules.encoding.columns()).enumerate() {
-            cells[places.of(source, &column.name)?] = match rule.as_number() {
+            cells[places.of(source, &column.name)?] = match rule.as_plain_number() {
                 Some(scale) => Cell::Number { scale, entry: rule.at, rule: at },
                 None => Cell::Category { rule: at },
             };

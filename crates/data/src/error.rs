@@ -122,7 +122,7 @@ pub enum DataError {
         column: String,
     },
     /// The file's name does not say what it is.
-    #[error("{}: the ending of the name is none that is known", path.display())]
+    #[error("{}: this is not a kind of file that is read as a table", path.display())]
     UnknownEnding {
         /// Which file.
         path: PathBuf,

@@ -3,7 +3,7 @@
 use crate::cell_encoder::Scale;
 use crate::error::CellProblem;
 use crate::number;
-use crate::schema::{Kind, Scalar};
+use crate::schema::{FILL_IN, Kind, Scalar};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -115,6 +115,14 @@ impl Label {
     /// One line that says what is wrong.
     pub(crate) fn check(&self) -> Result<(), String> {
         match &self.kind {
+            LabelKind::Binary { positive, .. } | LabelKind::OneAgainstOthers { positive }
+                if positive == FILL_IN =>
+            {
+                Err("[label]: `positive` is still to be filled in".into())
+            }
+            LabelKind::Binary { negative, .. } if negative == FILL_IN => {
+                Err("[label]: `negative` is still to be filled in".into())
+            }
             LabelKind::Binary { positive, negative } if same_value(positive, negative) => {
                 Err("the positive and the negative label are the same".into())
             }

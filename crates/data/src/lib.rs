@@ -23,6 +23,7 @@ mod person;
 mod schema;
 pub mod simulate;
 mod source;
+mod survey;
 mod table;
 mod thrift;
 
@@ -34,4 +35,5 @@ pub use label::{Label, LabelKind, Times};
 pub use person::{IdKind, Owners, PersonColumn, PersonIds};
 pub use schema::{Column, Kind, Missing, Monotone, Schema, template};
 pub use source::read_whole;
+pub use survey::{CellCounts, Survey};
 pub use table::{LabelUse, Table};

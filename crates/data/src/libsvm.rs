@@ -2,7 +2,7 @@
 //!
 //! There is no header: a schema names columns by their index, and the label by any name.
 
-use crate::cell_encoder::CellEncoder;
+use crate::cell_encoder::{CellEncoder, Rule};
 use crate::error::CellProblem;
 use crate::lines::{self, LineFault, LineProblem, Lines, Rows};
 use crate::source::Source;
@@ -15,7 +15,8 @@ use std::path::Path;
 pub(crate) fn read(source: Source, rules: &CellEncoder<'_>) -> Result<(Table, Vec<u32>), DataError> {
     let columns = indices(&source.path, rules)?;
     let mut absent = vec![0.0; rules.encoding.dimension()];
-    for rule in &rules.features {
+    // By rules that count nothing: an absent value is no cell.
+    for rule in Rule::all(rules.encoding) {
         // A number is always readable: a range scales it, categories look it up.
         let _ = rule.write_number(0.0, &mut absent);
     }

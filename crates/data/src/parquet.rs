@@ -1,4 +1,4 @@
-//! Parquet: columns of numbers, texts and truths at the top level; nulls are missing values.
+//! Parquet: columns of numbers, texts and booleans at the top level; nulls are missing values.
 //!
 //! A row group's columns are read one after the other, so that beside the matrix only one column of one group is in
 //! memory, a thread; groups are read on every core. What the file says about its own sizes is checked first: see
@@ -287,7 +287,7 @@ impl Value<'_> {
     fn target(self, rule: &LabelRule<'_>) -> Result<f64, CellProblem> {
         match self {
             Self::Missing => Err(CellProblem::MissingLabel),
-            // Truths may be called 1 and 0 in the schema.
+            // Booleans may be called 1 and 0 in the schema.
             Self::Truth(truth) => rule
                 .target(truth.to_string().as_bytes())
                 .or_else(|_| rule.target_of_number(f64::from(u8::from(truth)))),
@@ -311,9 +311,12 @@ impl Value<'_> {
         }
     }
 
-    /// Numbers with a point, and truths, tell no persons apart: 7 and 7.0 would be two, or one, by chance.
+    /// Numbers with a point, and booleans, tell no persons apart: 7 and 7.0 would be two, or one, by chance.
     fn person(self, ids: &Ids<'_>) -> Result<u32, CellProblem> {
         match self {
+            Self::Missing if ids.verbatim => ids.of_text(b""),
+            Self::Truth(truth) if ids.verbatim => ids.of_text(truth.to_string().as_bytes()),
+            Self::Number(number) if ids.verbatim => ids.of_text(number.to_string().as_bytes()),
             Self::Missing => Err(CellProblem::MissingPerson),
             Self::Integer(id) => ids.of_whole(id),
             Self::Text(id) => ids.of_text(id),

@@ -89,18 +89,28 @@ pub type PersonIds = Vec<Box<[u8]>>;
 /// Ids that were met, compared in full, with a number for each.
 pub(crate) struct Ids<'a> {
     pub(crate) person: &'a PersonColumn,
+    /// Cells are kept as they are, empty ones too, and tell nobody apart.
+    pub(crate) verbatim: bool,
     known: Mutex<HashMap<Box<[u8]>, u32>>,
 }
 
 impl<'a> Ids<'a> {
     pub(crate) fn new(person: &'a PersonColumn) -> Self {
-        Self { person, known: Mutex::default() }
+        Self { person, verbatim: false, known: Mutex::default() }
+    }
+
+    /// The cells of any column, as they are.
+    pub(crate) fn verbatim(column: &'a PersonColumn) -> Self {
+        Self { verbatim: true, ..Self::new(column) }
     }
 
     /// The number of a cell's id.
     pub(crate) fn of_text(&self, cell: &[u8]) -> Result<u32, CellProblem> {
         // Space of any kind around it; what is no text has none.
         let cell = std::str::from_utf8(cell).map_or(cell, |text| text.trim().as_bytes());
+        if self.verbatim {
+            return self.number(cell);
+        }
         if cell.is_empty() {
             return Err(CellProblem::MissingPerson);
         }

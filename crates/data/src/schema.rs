@@ -305,6 +305,9 @@ impl Kind {
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {
             Self::Range([low, high]) if low.is_finite() && high.is_finite() && low < high => Ok(()),
+            Self::Range([low, high]) if low.is_nan() && high.is_nan() => {
+                Err("its range is still to be filled in, from public knowledge".into())
+            }
             Self::Range(_) => Err("a range is two finite numbers, the smaller first".into()),
             Self::Categories(values) if values.is_empty() => Err("no category is listed".into()),
             Self::Categories(values) => {
@@ -353,7 +356,11 @@ fn one_line(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-/// A schema to fill in, made from the names in a header alone; the last is taken for the label.
+/// What stands in a schema where somebody has to say what is publicly known. No table is read by it.
+pub(crate) const FILL_IN: &str = "FILL IN";
+
+/// A schema to fill in, made from the names in a header alone; the last is taken for the label. It is refused until it is filled in: a
+/// guess would cut off every number, and nobody would notice.
 pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = header.into_iter().collect();
     let label = names.pop().unwrap_or("label");
@@ -375,7 +382,9 @@ pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
     let label = quoted(label);
     let _ = write!(
         text,
-        "[label]\ncolumn = {label}\npositive = 1   # or: classes = [...], or: range = [low, high]\nnegative = 0\n\
+        "[label]\ncolumn = {label}\n\
+         positive = \"{FILL_IN}\"   # the value to look for; or: classes = [...], or: range = [low, high]\n\
+         negative = \"{FILL_IN}\"\n\
          # For who fails first, instead of these: time = \"...\", event = \"...\", occurred = 1, censored = 0, horizon = ...\n"
     );
     if let Some(id) = unused {
@@ -398,7 +407,7 @@ pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
         let name = quoted(name);
         let _ = write!(
             text,
-            "\n[[column]]\nname = {name}\nrange = [0, 1]   # to be replaced; or: categories = [...]\n"
+            "\n[[column]]\nname = {name}\nrange = [nan, nan]   # {FILL_IN}: [lowest, highest]; or: categories = [...]\n"
         );
     }
     text
@@ -497,10 +506,31 @@ mod tests {
         assert!(wrong.contains("mising") && !wrong.contains("line"), "{wrong}");
     }
 
+    fn filled_in(template: &str) -> String {
+        let text = template.replacen(&format!("\"{FILL_IN}\""), "1", 1);
+        text.replace(&format!("\"{FILL_IN}\""), "0").replace("[nan, nan]", "[0, 1]")
+    }
+
+    #[test]
+    fn what_nobody_filled_in_is_refused() {
+        let text = template(["age", "y"]);
+        let message = |text: &str| Schema::parse(text).unwrap_err();
+        assert!(message(&text).contains("`positive` is still to be filled in"), "{}", message(&text));
+        let half = text.replacen(&format!("\"{FILL_IN}\""), "1", 1);
+        assert!(message(&half).contains("`negative` is still to be filled in"), "{}", message(&half));
+        let most = half.replace(&format!("\"{FILL_IN}\""), "0");
+        assert!(
+            message(&most).contains("column `age`: its range is still to be filled in"),
+            "{}",
+            message(&most)
+        );
+        assert!(Schema::parse(&filled_in(&text)).is_ok());
+    }
+
     #[test]
     fn templates_are_schemas_whatever_the_names() {
         let names = ["age", "a \"b\"", "back\\slash", "", "line\nend\0", "\u{7f}é\u{301}漢", "y # z"];
-        let schema = Schema::parse(&template(names)).unwrap();
+        let schema = Schema::parse(&filled_in(&template(names))).unwrap();
         let columns: Vec<&str> = schema.columns().iter().map(|column| column.name.as_str()).collect();
         assert_eq!((columns.as_slice(), schema.label().column.as_str()), (&names[..6], names[6]));
     }

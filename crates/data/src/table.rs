@@ -100,7 +100,7 @@ impl Table {
     }
 
     /// A table and, if they were asked for, a number for the person of each row.
-    fn read_by(
+    pub(crate) fn read_by(
         path: &Path,
         rules: &CellEncoder<'_>,
         counter: &Arc<AtomicU64>,

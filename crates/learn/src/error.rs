@@ -202,7 +202,7 @@ pub enum LearnError {
         value: f64,
     },
     /// The budget's δ does not even cover the sampler's distance from the ideal.
-    #[error("{0} leaves nothing for the data: δ is below what the sampler itself costs")]
+    #[error("{0} is not possible: drawing the noise alone takes more δ than that")]
     DeltaTooSmall(Budget),
     /// The curator was opened for fewer releases.
     #[error("the curator was opened for {0} releases and has made them")]
@@ -255,7 +255,7 @@ impl Hint for LearnError {
             Self::Noise(error) => error.hint(to),
             Self::DeltaTooSmall(_) => Some("choose a larger δ or a smaller ε".into()),
             Self::Stability(error) => error.hint(to),
-            Self::NoProof(_) => Some("use `noisy-gd`, which needs none".into()),
+            Self::NoProof(_) => Some("use `noisy-gd`, for which there is a proof".into()),
             Self::NotForTask { task: "survival", what } if !what.contains(' ') => Some(
                 "choose `moments`, `noisy-gd`, `noisy-sgd`, `output-gd` or `phased-gd`".into(),
             ),

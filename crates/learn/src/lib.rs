@@ -35,6 +35,7 @@ pub use certificate::certified_problem;
 pub use checkpoint::{Checkpointer, Store};
 pub use error::LearnError;
 pub use evaluation::{Estimate, Evaluation, Measured};
+pub use export::effects::{At, Effect, Effects, Of};
 pub use export::shapes::{EmptyCell, Shape, ShapeParts};
 pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
 pub use pairdp_certificate::{

@@ -5,6 +5,7 @@
 //! reports print it, and [`PaidRun::train`](crate::PaidRun::train) carries it out.
 
 mod auto;
+mod cautions;
 pub(crate) mod explain;
 pub(crate) mod order;
 pub(crate) mod paper_noise;

@@ -37,7 +37,7 @@ mod _core {
     #[pymodule_export]
     use crate::parts::{Part, describe_parts, fit_parts, load_part, merge_states, rehearse_parts};
     #[pymodule_export]
-    use crate::planning::{explain_plan, plan, simulate};
+    use crate::planning::{cautions, explain_plan, plan, simulate};
     #[pymodule_export]
     use crate::settings::{losses_by_task, settings_table};
     #[pymodule_export]

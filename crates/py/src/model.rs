@@ -3,7 +3,7 @@
 use crate::gateway::{EnterCore as _, Refused};
 use crate::tables::Rows;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
-use pairdp_learn::{BaselineModel, Predictor, PrivateModel};
+use pairdp_learn::{BaselineModel, Effects, Predictor, PrivateModel};
 use pairdp_pairwise::measure;
 use pairdp_verify::{ModelDocument, Patience, verify_with};
 use pyo3::prelude::*;
@@ -80,6 +80,26 @@ impl Model {
             let text = shapes.map(|shapes| serde_json::to_string(&shapes)).transpose();
             text.map_err(|error| Refused::value(error.to_string()))
         })
+    }
+
+    /// What the model says of every column, as JSON; `None` for metrics.
+    fn effects(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        py.enter_core(|| {
+            let effects = match PrivateModel::from_json(&self.text) {
+                Ok(model) => Effects::of_private(&model),
+                Err(_) => Effects::of(&self.predictor),
+            };
+            Ok(effects.map(|effects| json!(effects).to_string()))
+        })
+    }
+
+    /// What each column adds to the score of every row; `None` for metrics.
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+    fn explain<'py>(&self, py: Python<'py>, rows: Rows<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let table = rows.encode(&self.predictor.encoding, false)?;
+        let shape = [table.rows, self.predictor.encoding.columns().len()];
+        let adds = py.enter_core(|| Ok(self.predictor.explain(&table)))?;
+        adds.map(|adds| PyArray1::from_vec(py, adds).reshape(shape)).transpose()
     }
 
     /// Shares of records without an event until each edge of a grid of times, as JSON; `None` where no times were released.

@@ -2,6 +2,7 @@
 
 use crate::gateway::{EnterCore as _, Refused};
 use crate::settings::read_settings;
+use crate::tables::described;
 use pairdp_data::Encoding;
 use pairdp_learn::explain;
 use pairdp_units::Budget;
@@ -22,8 +23,25 @@ pub(crate) fn plan(
         let spec = read_settings(settings)?.prepare(records, &Encoding::unscaled(features), budget)?;
         let budget = spec.budget();
         let object = serde_json::json!({ "problem": spec.problem(), "plan": spec.plan(), "because": spec.because(),
-            "epsilon": budget.epsilon, "delta": budget.delta, "as_printed": spec.as_printed() });
+            "epsilon": budget.epsilon, "delta": budget.delta, "as_printed": spec.as_printed(), "warnings": spec.cautions()? });
         Ok(object.to_string())
+    })
+}
+
+/// What public facts alone say against training on a table of such columns and a public size.
+#[pyfunction]
+pub(crate) fn cautions(
+    py: Python<'_>,
+    records: usize,
+    encoding: &str,
+    settings: &str,
+    epsilon: f64,
+    delta: f64,
+) -> PyResult<Vec<String>> {
+    let (encoding, _) = described(encoding, None)?;
+    py.enter_core(|| {
+        let budget = Budget::new(epsilon, delta)?;
+        Ok(read_settings(settings)?.prepare(records, &encoding, budget)?.cautions()?)
     })
 }
 

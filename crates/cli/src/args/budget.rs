@@ -8,8 +8,9 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(after_help = "\
-A ledger is one file that says what was granted to data sets and what was spent, by whom it matters not: runs from any
-process add up, and a run that was killed counts as spent. Its key, FILE.key, makes changes to the history noticeable.
+A ledger is one file that says what was granted to data sets and what was spent. Runs of all users
+and processes add up, and a run that was killed counts as spent. Its key, FILE.key, makes changes
+to the history noticeable.
 
 Examples:
   pairdp budget create stays-2026 --ledger clinic.ledger --epsilon 2 --delta 1e-6 --records 6000 \\
@@ -60,7 +61,7 @@ pub(crate) struct Spending {
     /// Ledger that the budget is taken from, before the table is read
     #[arg(long, value_name = "FILE", requires = "dataset")]
     pub(crate) ledger: Option<PathBuf>,
-    /// Data set of the ledger that the table is
+    /// Name under which the ledger knows the table
     #[arg(long, value_name = "NAME", requires = "ledger")]
     pub(crate) dataset: Option<String>,
     /// Command that prints the ledger's key [default: the key is in FILE.key]
@@ -126,8 +127,8 @@ pub(crate) struct Create {
 
 #[derive(Args)]
 #[command(after_help = "\
-A schema decides what the refusal of a table tells, so it belongs to the data set and only its owner should change it. The
-history keeps every change. Ledgers of version 0.1 need it once.
+A schema decides what the refusal of a table tells, so it belongs to the data set and only its
+owner should change it. The history keeps every change. Ledgers of version 0.1 need it once.
 
 Examples:
   pairdp budget schema stays-2026 --ledger clinic.ledger --schema stays.schema.toml")]
@@ -143,8 +144,8 @@ pub(crate) struct SetSchema {
 
 #[derive(Args)]
 #[command(after_help = "\
-The new total includes what was spent. Decide on it without looking at the models: a grant that was raised because a
-result was not good enough promises less than it says.
+The new total includes what was spent. Decide on it without looking at the models: a grant that
+was raised because a result was not good enough promises less than it says.
 
 Examples:
   pairdp budget grant stays-2026 --ledger clinic.ledger --epsilon 3 --delta 1e-6")]
@@ -193,9 +194,10 @@ pub(crate) struct Export {
 
 #[derive(Args)]
 #[command(after_help = "\
-A model is paid for before it is put in its place. A run that is killed in between leaves it beside that place, as
-.pairdp-model-RUN-NAME. This looks for such files in a folder, checks that the ledger knows them, and puts them where they
-belong; nothing is trained or spent. Models that were moved by hand are recognised by their digest.
+A model is paid for before it is put in its place. A run that is killed in between leaves it
+beside that place, as .pairdp-model-RUN-NAME. This looks for such files in a folder, checks that
+the ledger knows them, and puts them where they belong; nothing is trained or spent. Models that
+were moved by hand are recognised by their digest.
 
 Exit code 0 means that every model was seen, 1 that some are still missing.
 
@@ -212,8 +214,8 @@ pub(crate) struct Recover {
 
 #[derive(Args)]
 #[command(after_help = "\
-The numbers that `pairdp evaluate --private` released are kept with the run that paid for them. They are printed again
-without opening the table, and cost nothing.
+The numbers that `pairdp evaluate --private` released are kept with the run that paid for them.
+They are printed again without opening the table, and cost nothing.
 
 Examples:
   pairdp budget result 4c1de0… --ledger clinic.ledger")]
@@ -226,8 +228,8 @@ pub(crate) struct RunResult {
 
 #[derive(Args)]
 #[command(after_help = "\
-Exit code 0 means yes, 1 means no. An old copy of the whole file is a sound history too: keep the head that this prints
-somewhere else, and give it as --since next time.
+Exit code 0 means yes, 1 means no. An old copy of the whole file is a sound history too: keep the
+head that this prints somewhere else, and give it as --since next time.
 
 Examples:
   pairdp budget check --ledger clinic.ledger

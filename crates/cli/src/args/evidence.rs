@@ -8,14 +8,16 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(after_help = "\
-The mechanism is run on two tables that differ in one record, which the auditor made up: the pair for which its sensitivity
-is attained. A fair coin chooses the table; the attacker sees every release and guesses by the likelihood ratio. The larger
-δ, the fewer runs show the whole of ε.
+The mechanism is run on two tables that differ in one record, which the auditor made up: the pair
+for which its sensitivity is attained. A fair coin chooses the table; the attacker sees every
+release and guesses by the likelihood ratio. The larger δ, the fewer runs show the whole of ε.
 
---command audits any program that reads a CSV file (header, features, target last) and writes numbers, as JSON or as text;
-{data} and {model} stand for the two files. --epsilon and --delta are then its claim.
+--command audits any program that reads a CSV file (header, features, target last) and writes
+numbers, as JSON or as text; {data} and {model} stand for the two files. --epsilon and --delta are
+then its claim.
 
-Exit code 0 means that no claim was refuted, 1 that one was, which happens by chance once in a million audits.
+Exit code 0 means that no claim was refuted, 1 that one was, which happens by chance once in a
+million audits.
 
 Examples:
   pairdp audit --algorithm noisy-gd --steps 10 --radius 0.1 --runs 20000
@@ -66,9 +68,10 @@ pub(crate) struct Audit {
 
 #[derive(Args)]
 #[command(after_help = "\
-Two descents on tables that differ in one record, with the same indices: how far apart they are after the last step, beside
-the bound for these indices, the formula for any, and η√T + ηT/n. `construction` is the loss on which theory says that
-descents are least stable. Nothing here reads a private table.
+Two descents on tables that differ in one record, with the same indices: how far apart they are
+after the last step, beside the bound for these indices, the formula for any, and η√T + ηT/n.
+`construction` is the loss on which theory says that descents are least stable. Nothing here reads
+a private table.
 
 Exit code 0 means that every measurement is within its bounds, 1 that one is not.
 
@@ -92,9 +95,9 @@ pub(crate) struct Stability {
 
 #[derive(Args)]
 #[command(after_help = "\
-For the custodian alone: every number is derived from the records without noise. A ranker is fitted without privacy (logistic
-loss, a ridge), and for each record it is predicted how far leaving it out would move the parameters, and how much that would
-change the loss of pairs.
+For the custodian alone: every number is derived from the records without noise. A ranker is
+fitted without privacy (logistic loss, a ridge), and for each record it is predicted how far
+leaving it out would move the parameters, and how much that would change the loss of pairs.
 
 Examples:
   pairdp influence cohort.csv --top 10

@@ -47,11 +47,11 @@ pub(crate) struct Tuning {
     /// Longer feature vectors are scaled down to this norm (κ) [default: 1; from 8 features on 0.7, and for metrics 0.6 to 1 times the root of their number]
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub(crate) feature_bound: Option<f64>,
-    /// Where parameters live [default: ball, or for metrics with --algorithm auto by n, the number of features and the budget]
+    /// Which parameters are allowed: those within --radius, any, or for metrics a set of matrices within it [default: ball, or for metrics with --algorithm auto by n, the number of features and the budget]
     #[arg(long, value_name = "SET",
         value_parser = named::<DomainKind>(["ball", "whole", "psd-ball", "psd-diagonal", "psd-nuclear"]))]
     pub(crate) domain: Option<DomainKind>,
-    /// They stay within this norm [default: 20; 3 for losses that grow steeper; 10 for metrics]
+    /// How long the vector of parameters may be [default: 20; 3 for losses that grow steeper; 10 for metrics]
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     pub(crate) radius: Option<f64>,
     /// How columns become numbers to learn from: by the schema's ranges, or by ranks, from a first release of where columns lie
@@ -81,7 +81,7 @@ pub(crate) struct Tuning {
     /// Metrics: labels are known to everyone, and the guarantee is for the features of a record only
     #[arg(long)]
     pub(crate) public_labels: bool,
-    /// Rankers: a pair counts once, or twice at twice the margin, as some papers have it; survival knows `comparable` alone
+    /// Rankers, to compare with papers: whether a pair counts once, or twice at twice the margin; survival knows `comparable` alone
     #[arg(long, value_name = "FORM", default_value = "indicator",
         value_parser = named::<RankingForm>(["indicator", "symmetric", "comparable"]))]
     pub(crate) form: RankingForm,
@@ -100,7 +100,7 @@ pub(crate) struct Tuning {
     /// Which noise [default: the one with the least root mean square; Laplace for δ = 0]
     #[arg(long, value_name = "NOISE", value_parser = mechanism())]
     pub(crate) mechanism: Option<Noise>,
-    /// noisy-sgd: one secret uniform pair a step, or every pair kept secretly and independently
+    /// noisy-sgd: how pairs are drawn for a step, in secret: one of all, or each of all by its own coin, --expected-pairs in the mean
     #[arg(long, value_name = "LAW", default_value = "uniform-pair",
         value_parser = ["uniform-pair", "poisson-pairs"])]
     pub(crate) sampling: String,
@@ -113,7 +113,7 @@ pub(crate) struct Tuning {
     #[arg(long, value_name = "WHOSE", default_value = "certified",
         value_parser = named::<Calibration>(["certified", "literal"]))]
     pub(crate) calibration: Calibration,
-    /// Whose formula, where more than one paper has one
+    /// Which paper's formula to take for --calibration literal, where several have one
     #[arg(long, value_name = "NAME",
         value_parser = named::<Paper>(["yang", "kang", "xue", "bassily", "wang"]))]
     pub(crate) paper: Option<Paper>,
@@ -122,11 +122,11 @@ pub(crate) struct Tuning {
 /// The public order of records.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Order {
-    /// How public indices follow one another
+    /// For algorithms that go from record to record: in which public order, drawn at every step, once, or anew each round
     #[arg(long, value_name = "LAW", default_value = "reshuffled",
         value_parser = named::<Shuffle>(["with-replacement", "fixed-permutation", "reshuffled"]))]
     pub(crate) order: Shuffle,
-    /// Their public seed, which never reaches the noise [default: drawn afresh]
+    /// Public seed of that order, which never reaches the noise [default: drawn afresh]
     #[arg(long, value_name = "SEED")]
     pub(crate) order_seed: Option<u64>,
 }

@@ -1,3 +1,4 @@
+use super::train::steps_in_words;
 use crate::args::Plan;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -30,15 +31,24 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
     let protects = adjacency.protects(spec.problem().size(records));
     let how = match plan.steps() {
         0 => "ranks, and nothing learned from them".to_owned(),
-        steps => format!("{} with {steps} steps of size {:.4}", plan.algorithm().name(), plan.step_size()),
+        steps => format!(
+            "{} with {} of size {:.4}",
+            plan.algorithm().name(),
+            steps_in_words(steps),
+            plan.step_size()
+        ),
     };
     let law = plan.law().name();
     let mut text = format!("{how}, {law}\n{what}: scale {sigma:.6}\nprivate at {budget}\nfor {protects}");
     if let Some(because) = spec.because() {
         let _ = write!(text, "\nwhy: {because}");
     }
+    let warnings = spec.cautions()?;
+    for caution in &warnings {
+        let _ = write!(text, "\nwarning: {caution}");
+    }
     let object = json!({ "plan": plan, "problem": spec.problem(), "because": spec.because(), "sigma": sigma, "epsilon": budget.epsilon,
-        "delta": budget.delta, "adjacency": adjacency, "protects": protects, "as_printed": spec.as_printed() });
+        "delta": budget.delta, "adjacency": adjacency, "protects": protects, "as_printed": spec.as_printed(), "warnings": warnings });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,11 +1,13 @@
 use crate::args::Predict;
+use crate::commands::show::{no_scores, signed};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
-use pairdp_data::{LabelKind, LabelUse, Table};
+use pairdp_data::{LabelKind, LabelUse, Survey, Table};
 use pairdp_learn::{Predictor, Task};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,11 +17,41 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
     let place = |path: &PathBuf| Output::new(path, Kind::Predictions, arguments.force.into(), &reads);
     let out = arguments.out.as_ref().map(place).transpose()?;
     let predictor = files::read_predictor(&arguments.model)?;
-    let table = printer.reading(&arguments.data, &predictor.encoding, LabelUse::Ignore)?;
-    let predictions = Predictions::of(&predictor, &table);
+    let encoding = &predictor.encoding;
+    if arguments.strict {
+        // Says where the first cell is that cannot be read.
+        printer.reading(&arguments.data, encoding, LabelUse::Ignore)?;
+    }
+    let Survey { table, readable, kept, .. } =
+        printer.surveying(&arguments.data, encoding, &arguments.keep)?;
+    let mut predictions = Predictions::of(&predictor, &table);
+    if let Some(twice) = arguments.keep.iter().find(|name| predictions.names.contains(name)) {
+        return Err(Failure::refused(
+            format!("--keep {twice}: the predictions have a column of that name"),
+            "give the column of the table another name",
+        ));
+    }
+    if let Some(most) = arguments.reasons {
+        let adds =
+            predictor.explain(&table).ok_or_else(|| no_scores(&arguments.model.display().to_string()))?;
+        predictions.explained(&predictor, &adds, most);
+    }
+    predictions.empty_unless(&readable);
+    let unscored = readable.iter().filter(|readable| !**readable).count();
+    predictions.prepend(&arguments.keep, kept);
+    let without = match unscored {
+        0 => String::new(),
+        1 => "; 1 row could not be scored and has an empty cell".to_owned(),
+        _ => format!("; {unscored} rows could not be scored and have an empty cell"),
+    };
     match out {
         None if printer.json() => printer.result("", &predictions.json()),
-        None => printer.data(&predictions.csv()),
+        None => {
+            printer.data(&predictions.csv());
+            if unscored > 0 {
+                printer.warning(without.trim_start_matches("; "));
+            }
+        }
         Some(out) => {
             let path = out.path().to_owned();
             out.write(predictions.csv().as_bytes())?;
@@ -30,8 +62,10 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
                 Task::Survival => "scores, higher means an earlier event",
                 Task::Metric => "rows mapped to where Euclidean distance is the metric's",
             };
-            let message = format!("wrote {} ({} {what})", path.display(), table.rows);
-            printer.result(&message, &json!({ "predictions": path, "records": table.rows }));
+            let scored = table.rows - unscored;
+            let message = format!("wrote {} ({scored} {what}){without}", path.display());
+            let object = json!({ "predictions": path, "records": table.rows, "unscored": unscored });
+            printer.result(&message, &object);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -45,7 +79,9 @@ struct Predictions<'a> {
 
 enum Cell<'a> {
     Number(f64),
-    Text(&'a str),
+    Text(Cow<'a, str>),
+    /// Of a row that cannot be scored.
+    Empty,
 }
 
 impl<'a> Predictions<'a> {
@@ -60,7 +96,7 @@ impl<'a> Predictions<'a> {
                 rows: numbers(predictor.embed(table), predictor.features()),
             },
             (Task::Classification, Some(LabelKind::Binary { positive, negative })) => {
-                let class = |score: f64| Cell::Text(if score > 0.0 { positive } else { negative });
+                let class = |score: f64| Cell::Text(if score > 0.0 { positive } else { negative }.into());
                 let scores = predictor.scores(table).into_iter();
                 Self {
                     names: vec!["score".into(), "class".into()],
@@ -75,14 +111,50 @@ impl<'a> Predictions<'a> {
         }
     }
 
+    /// One more column: what adds most to each row, in words.
+    fn explained(&mut self, predictor: &Predictor, adds: &[f64], most: usize) {
+        let columns: Vec<&str> =
+            predictor.encoding.columns().iter().map(|column| column.name.as_str()).collect();
+        self.names.push("reasons".into());
+        for (row, adds) in self.rows.iter_mut().zip(adds.chunks_exact(columns.len())) {
+            let mut order: Vec<usize> = (0..columns.len()).filter(|k| adds[*k] != 0.0).collect();
+            order.sort_by(|a, b| adds[*b].abs().total_cmp(&adds[*a].abs()));
+            let words = order.iter().take(most).map(|k| format!("{} {}", columns[*k], signed(adds[*k])));
+            row.push(Cell::Text(words.collect::<Vec<_>>().join("; ").into()));
+        }
+    }
+
+    /// No prediction of a row that could not be read.
+    fn empty_unless(&mut self, readable: &[bool]) {
+        let unreadable = self.rows.iter_mut().zip(readable).filter(|(_, readable)| !**readable);
+        unreadable.flat_map(|(row, _)| row).for_each(|cell| *cell = Cell::Empty);
+    }
+
+    /// Puts columns of the table first.
+    fn prepend(&mut self, names: &[String], columns: Vec<Vec<String>>) {
+        self.names.splice(0..0, names.iter().cloned());
+        for (name_at, column) in columns.into_iter().enumerate() {
+            for (row, cell) in self.rows.iter_mut().zip(column) {
+                row.insert(name_at, Cell::Text(cell.into()));
+            }
+        }
+    }
+
     fn csv(&self) -> String {
-        let mut text = self.names.join(",") + "\n";
+        let names: Vec<String> = self.names.iter().map(|name| quoted(name)).collect();
+        let mut text = names.join(",") + "\n";
         for row in &self.rows {
+            if matches!(row[..], [Cell::Empty]) {
+                // A line with nothing on it would be no row.
+                text += "\"\"\n";
+                continue;
+            }
             for (k, cell) in row.iter().enumerate() {
                 let comma = if k > 0 { "," } else { "" };
                 let _ = match cell {
                     Cell::Number(value) => write!(text, "{comma}{value}"),
                     Cell::Text(value) => write!(text, "{comma}{}", quoted(value)),
+                    Cell::Empty => write!(text, "{comma}"),
                 };
             }
             text.push('\n');
@@ -94,6 +166,7 @@ impl<'a> Predictions<'a> {
         let cell = |cell: &Cell<'_>| match cell {
             Cell::Number(value) => json!(value),
             Cell::Text(value) => json!(value),
+            Cell::Empty => Value::Null,
         };
         let rows: Vec<Vec<Value>> = self.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
         json!({ "columns": self.names, "rows": rows })

@@ -66,13 +66,13 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     let secret = model.certificate.is_secret_size();
     let unit = model.certificate.adjacency().unit();
     let mut text = format!(
-        "trained on {}{} {} of {} features by {}, {} steps\n",
+        "trained on {}{} {} of {} features by {}, {}\n",
         if secret { "at most " } else { "" },
         model.certificate.records,
         if unit == Unit::Person { "persons with records" } else { "records" },
         model.predictor.encoding.dimension(),
         plan.algorithm().name(),
-        plan.steps(),
+        steps_in_words(plan.steps()),
     );
     if let Some(because) = &model.because {
         let _ = writeln!(text, "why: {because}");
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     match resumed {
         Resumed::After(0) => {}
         Resumed::After(made) => {
-            let _ = writeln!(text, "went on after {made} releases of an interrupted run");
+            let _ = writeln!(text, "continued an interrupted run, which had made {made} of its releases");
         }
         Resumed::AtTheEnd => {
             let _ = writeln!(text, "an interrupted run had made all its releases; this is its model");
@@ -112,9 +112,15 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
         (unit.many()): model.certificate.records, "features": model.predictor.encoding.dimension(), "steps": plan.steps(),
         "noise": model.certificate.noise, "epsilon": claim.epsilon, "delta": claim.delta,
         "adjacency": claim.adjacency, "resumed_after": resumed.releases(model), "as_printed": model.as_printed,
+        "warnings": model.cautions()?,
     });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many steps.
+pub(crate) fn steps_in_words(steps: u32) -> String {
+    if steps == 1 { "1 step".into() } else { format!("{steps} steps") }
 }
 
 /// Where an interrupted run went on.
@@ -165,6 +171,9 @@ impl TrainingRun<'_> {
                 (_, Unit::Person) => Err(DataError::TooFewPersons { path: data.to_owned() }.into()),
             }
         })?;
+        for caution in run.spec().cautions()? {
+            printer.warning(&caution);
+        }
         // Descents whose results are released count their phases only.
         let plan = run.spec().plan();
         let steps = (!plan.algorithm().perturbs_output()).then(|| u64::from(plan.steps()));
@@ -222,7 +231,7 @@ impl TrainingRun<'_> {
 pub(crate) fn check_label(task: Task, schema: &Schema) -> Result<(), Failure> {
     task.check_label(&schema.label().kind).map_err(|wanted| {
         Failure::refused(
-            format!("{} cannot be learned from the schema's kind of label", task.name()),
+            format!("{} cannot be learned from the label that the schema describes", task.name()),
             if schema.label().times().is_some() {
                 "times are for --task survival".to_owned()
             } else {

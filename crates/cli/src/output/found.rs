@@ -1,6 +1,6 @@
 //! What a file is that lies where another should go, by its beginning.
 
-use super::{Kind, PLOT_MARK};
+use super::{Kind, NOT_PRIVATE, PLOT_MARK};
 use crate::files::Document;
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _};
@@ -64,6 +64,7 @@ impl Found {
             _ if bytes.starts_with(b"<!DOCTYPE html>") && has(b"default-src 'none'; style-src") => Kind::Page,
             _ if bytes.starts_with(b"<svg ") && has(PLOT_MARK.as_bytes()) => Kind::Plot,
             _ if bytes.starts_with(b"\x08") && has(b"pairdp") => Kind::Onnx,
+            _ if bytes.starts_with(NOT_PRIVATE.as_bytes()) => Kind::Check,
             _ if bytes.starts_with(b"# NOT private") => Kind::Influence,
             _ if bytes.starts_with(b".ie ") && has(b".TH pairdp") => Kind::ManualPage,
             _ if are_predictions(bytes) => Kind::Predictions,
@@ -99,5 +100,7 @@ fn are_predictions(bytes: &[u8]) -> bool {
     let embedded = || header.split(',').enumerate().all(|(k, name)| name == format!("m{}", k + 1));
     // A very long header is cut off in its middle.
     let long = || bytes.len() as u64 == BEGINNING && header.starts_with("m1,m2,m3,");
-    matches!(header.trim_end(), "score" | "score,class" | "prediction") || embedded() || long()
+    let header = header.trim_end();
+    let own = header.strip_suffix(",reasons").unwrap_or(header);
+    matches!(own, "score" | "score,class" | "prediction") || embedded() || long()
 }

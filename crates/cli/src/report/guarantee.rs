@@ -3,7 +3,7 @@
 use super::html;
 use crate::failure::Failure;
 use pairdp_accountant::calibrate::{TradeOff, trade_off};
-use pairdp_learn::{Certificate, LearnError, certified_event};
+use pairdp_learn::{LearnError, PrivateModel, certified_event};
 use pairdp_plot::{Axis, Plot};
 use pairdp_units::directed::{smaller, up_by};
 use pairdp_units::{Adjacency, shown};
@@ -17,7 +17,8 @@ const SAID: usize = 1;
 const STEPS: u32 = 400;
 const SMALLEST: f64 = 1e-6;
 
-pub(super) fn section(certificate: &Certificate) -> Result<String, Failure> {
+pub(super) fn section(model: &PrivateModel) -> Result<String, Failure> {
+    let certificate = &model.certificate;
     let event = certified_event(certificate)?;
     let grid = (1..=STEPS).map(|k| f64::from(k) / f64::from(STEPS));
     let rates: Vec<f64> =
@@ -61,6 +62,10 @@ pub(super) fn section(certificate: &Certificate) -> Result<String, Failure> {
         let _ = writeln!(body, "<tr><td>{percent} %</td><td>{} %</td></tr>", percent_up(*power));
     }
     body += "</table>\n";
+    for caution in model.cautions()? {
+        let _ =
+            writeln!(body, "<p class=\"caution\"><strong>Warning:</strong> {}.</p>", html::escape(&caution));
+    }
     Ok(html::section("What is promised", &body))
 }
 

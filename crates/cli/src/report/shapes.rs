@@ -48,7 +48,7 @@ fn figure(shape: &Shape) -> String {
                 plot = plot.line(&below, "faint").line(&above, "faint");
             }
             let caption = if shape.noise.is_some() {
-                "The curve, and two standard deviations of the noise on either side, were nothing pulling it back."
+                "The curve, and two standard deviations of the noise on either side; after many steps they are rather fewer."
             } else {
                 "The curve. How much of it is noise is not in the file."
             };

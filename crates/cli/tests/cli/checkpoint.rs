@@ -60,7 +60,7 @@ fn train_under_fire(options: &str, kills: usize, most_milliseconds: u64) -> (Val
         let run = workplace.run(&arguments);
         assert_eq!(run.code, 0, "{}", run.err);
         if resumed_from > 0 {
-            let went_on = format!("after {resumed_from} releases");
+            let went_on = format!("had made {resumed_from} of its releases");
             assert!(run.out.contains(&went_on) || run.out.contains("made all its releases"), "{}", run.out);
         }
     }

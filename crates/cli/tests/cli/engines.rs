@@ -214,7 +214,7 @@ fn a_lost_driver_is_paid_for_once() {
 
     let run = workplace.run(&train(""));
     assert_eq!(run.code, 0, "{}", run.err);
-    assert!(run.out.contains("went on after"), "{}", run.out);
+    assert!(run.out.contains("continued an interrupted run"), "{}", run.out);
     let show: Value =
         serde_json::from_str(&workplace.run("budget show --ledger c.ledger --json").out).unwrap();
     let stays = &show["datasets"][0];

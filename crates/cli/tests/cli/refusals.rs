@@ -83,7 +83,7 @@ fn other_public_numbers() {
         ("--step-size NaN", "step size"),
         ("--feature-bound 0", "feature bound"),
         ("--radius inf", "radius"),
-        ("--delta 1e-30", "sampler"),
+        ("--delta 1e-30", "drawing the noise"),
         ("--schema absent.toml", "absent.toml: no such file"),
     ] {
         let budget = if arguments.contains("delta") { "--epsilon 1" } else { BUDGET };
@@ -122,7 +122,7 @@ fn training_without_ranges_says_what_to_write() {
     assert_eq!(run.code, 1);
     assert!(run.err.contains("no public ranges"), "{}", run.err);
     assert!(run.err.contains("write t.schema.toml"), "{}", run.err);
-    assert!(run.err.contains("name = \"a\"\n  range = [0, 1]"), "{}", run.err);
+    assert!(run.err.contains("name = \"a\"\n  range = [nan, nan]   # FILL IN"), "{}", run.err);
 }
 
 /// What depends on the records' content is not an error.

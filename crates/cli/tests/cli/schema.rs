@@ -24,6 +24,12 @@ fn a_template_comes_from_the_header_alone() {
     assert_eq!(workplace.run("schema init t.csv --out other.toml").code, 0);
     assert_eq!(workplace.read("other.toml"), schema);
 
+    for command in ["schema check t.csv", "train t.csv --epsilon 1 --delta 1e-6"] {
+        let run = workplace.run(command);
+        assert!(run.code == 1 && run.err.contains("still to be filled in"), "{}", run.err);
+    }
+    let filled_in = schema.replacen("\"FILL IN\"", "1", 1).replace("\"FILL IN\"", "0");
+    workplace.write("t.schema.toml", &filled_in.replace("[nan, nan]", "[0, 1]"));
     let check = workplace.run("schema check t.csv");
     assert_eq!(check.code, 0, "{}", check.err);
     assert!(check.out.contains("2 numbers"), "{}", check.out);
@@ -34,7 +40,9 @@ fn templates_need_a_header_of_distinct_names() {
     let workplace = Workplace::new();
     workplace.write("t.csv", "a,b,a\n");
     workplace.write("t.svm", "1 1:1\n");
-    for (name, word) in [("t.csv", "`a` appears twice"), ("t.svm", "no header"), ("t.json", "ending")] {
+    for (name, word) in
+        [("t.csv", "`a` appears twice"), ("t.svm", "no header"), ("t.json", "not a kind of file")]
+    {
         let run = workplace.run(&format!("schema init {name}"));
         assert_eq!(run.code, 1, "{name}");
         assert!(run.err.contains(word), "{}", run.err);

@@ -6,7 +6,7 @@
 use crate::representation;
 use crate::spec::kept;
 use crate::{Predictor, PrivateModel, Released, Task};
-use pairdp_data::{Kind, LabelKind, Missing};
+use pairdp_data::{Kind, Missing};
 use serde::Serialize;
 
 /// What a column adds to the score.
@@ -78,10 +78,7 @@ impl Predictor {
             return None;
         }
         let map = representation::map(&self.encoding, self.representation.as_ref());
-        let unit = match (self.task, self.label.as_ref().map(|label| &label.kind)) {
-            (Task::Regression, Some(LabelKind::Range([low, high]))) => (high - low) / 2.0,
-            _ => 1.0,
-        };
+        let unit = self.unit();
         let mut shapes = Vec::with_capacity(self.encoding.columns().len());
         // Where the column starts among the entries of an encoded row, and among those of a mapped one.
         let (mut at, mut place) = (0, 0);
@@ -136,18 +133,25 @@ impl Predictor {
 
 impl PrivateModel {
     /// What every column adds to a score, and how far the noise may have moved it. A descent's noise is known from its releases,
-    /// were nothing pulling it back; that of moments is not in the file.
+    /// were nothing pulling it back, and that of one released result is its own; that of moments is not in the file.
     pub fn shapes(&self) -> Option<Vec<Shape>> {
         let plan = &self.training;
+        // Of one coordinate, in units of the scale.
+        let coordinates = self.predictor.parameters.len();
+        let deviation = plan.law().spread(coordinates) / (coordinates as f64).sqrt();
         let noise = match &self.certificate.released {
             Released::Gradients { releases, .. } => {
                 let (steps, kept) = (plan.steps(), kept(plan.average(), plan.steps()));
                 let square = |(t, sigma): (u32, f64)| {
                     let after = f64::from((steps - t).min(kept)) / f64::from(kept);
-                    (plan.step_size() * sigma * after).powi(2)
+                    (plan.step_size() * deviation * sigma * after).powi(2)
                 };
                 Some((0..).zip(releases.iter().map(|release| release.sigma)).map(square).sum::<f64>().sqrt())
             }
+            Released::Output { phases, .. } => match phases.as_slice() {
+                [phase] => Some(deviation * phase.sigma),
+                _ => None,
+            },
             _ => None,
         };
         self.predictor.shapes(noise)

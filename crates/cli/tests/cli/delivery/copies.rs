@@ -52,7 +52,7 @@ fn issue_22_1_of_two_copies_of_a_checkpoint_one_goes_on() {
     assert_eq!((balance(&workplace)["spent_epsilon"].clone(), runs(&workplace)), (spent, [1, 0, 0]));
 
     let run = workplace.run(&train("cohort.csv", &format!("{OPTIONS} --checkpoint run.checkpoint")));
-    assert!(run.code == 0 && run.out.contains("went on after"), "{}{}", run.out, run.err);
+    assert!(run.code == 0 && run.out.contains("continued an interrupted run"), "{}{}", run.out, run.err);
     agree(&workplace, "model.json");
     let run = workplace.run(&copy);
     assert!(run.code == 1 && run.err.contains("is done, and goes on no more"), "{}{}", run.out, run.err);
@@ -93,7 +93,7 @@ fn issue_22_1_a_run_that_was_overtaken_by_a_copy_writes_nothing_more() {
     let halfway = workplace.read("run.checkpoint");
     workplace.write("copy.checkpoint", &halfway);
     let run = workplace.run(&copied(OPTIONS));
-    assert!(run.code == 0 && run.out.contains("went on after"), "{}{}", run.out, run.err);
+    assert!(run.code == 0 && run.out.contains("continued an interrupted run"), "{}{}", run.out, run.err);
     signal("-CONT");
     let first = running.end();
     assert!(first.code == 1 && first.err.contains("has gone on from another copy"), "{}", first.err);

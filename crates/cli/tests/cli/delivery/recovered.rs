@@ -97,7 +97,7 @@ fn issue_22_1_a_run_that_is_done_goes_on_no_more() {
     let halfway = workplace.read("run.checkpoint");
     assert!(halfway.contains("\"made\""));
     let run = workplace.run(&train("cohort.csv", options));
-    assert!(run.code == 0 && run.out.contains("went on after"), "{}{}", run.out, run.err);
+    assert!(run.code == 0 && run.out.contains("continued an interrupted run"), "{}{}", run.out, run.err);
     agree(&workplace, "model.json");
     let spent = balance(&workplace)["spent_epsilon"].clone();
     // Somebody kept a copy of the checkpoint.
