@@ -3,10 +3,11 @@
 import warnings
 
 import numpy as np
-import pairdp
 import pytest
-from pairdp import PrivacyPlanWarning, PrivateRanker
 from sklearn.exceptions import NotFittedError
+
+import pairdp
+from pairdp import PrivacyPlanWarning, PrivateRanker
 
 X = np.random.default_rng(0).uniform(size=(200, 5))
 y = (X[:, 0] > 0.5).astype(int)

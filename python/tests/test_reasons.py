@@ -5,8 +5,9 @@ import sys
 import numpy as np
 import pandas
 import pytest
-from pairdp import PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, baseline, datasets
 from sklearn.exceptions import NotFittedError
+
+from pairdp import PrivateClassifier, PrivateMetric, PrivateRanker, PrivateRegressor, baseline, datasets
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
 

@@ -151,7 +151,7 @@ fn a_checkpoint_is_not_gone_on_from_under_another_schema() {
     assert!(run.code == 1 && run.err.contains("checkpoint"), "{}", run.err);
     workplace.write("patients.schema.toml", SCHEMA);
     let run = workplace.run(train);
-    assert!(run.code == 0 && run.out.contains("went on"), "{}{}", run.out, run.err);
+    assert!(run.code == 0 && run.out.contains("continued an interrupted run"), "{}{}", run.out, run.err);
 }
 
 /// Persons, and a table in parts by local workers.
