@@ -45,3 +45,19 @@ def test_persons_are_counted_and_not_their_records():
     groups = np.repeat(np.arange(20), 10)
     with pytest.warns(PrivacyPlanWarning, match="persons at this budget"):
         PrivateRanker(epsilon=0.5, delta=1e-6, bounds=(0, 1)).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
+def test_warnings_tell_no_secret_size(epsilon):
+    def said(records, groups=None, **secret):
+        X = np.zeros((records, 3))
+        ranker = PrivateRanker(epsilon=epsilon, delta=0.01, bounds=(-1, 1), **secret)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", PrivacyPlanWarning)
+            ranker.fit(X, np.arange(records) % 2, groups=groups)
+        return [str(warning.message) for warning in caught if warning.category is PrivacyPlanWarning]
+
+    assert said(3, max_records=500) == said(400, max_records=500)
+    # How many persons there are is public, and how many records they have is not.
+    assert said(40, np.arange(40)) == said(4000, np.arange(4000) % 40)
+    assert said(40) != said(4000)
