@@ -1,10 +1,12 @@
 //! What can be typed.
 
 mod budget;
+mod decisions;
 mod evidence;
 mod tuning;
 
 pub(crate) use budget::{Budget, BudgetCommand, LedgerFile, Recover, Spending};
+pub(crate) use decisions::{Calibrate, Flag};
 pub(crate) use evidence::{Audit, Influence, Stability};
 pub(crate) use tuning::Tuning;
 
@@ -55,6 +57,8 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Apply a model to the rows of a table
     Predict(Predict),
+    /// Give a model probabilities by the labels of a public table
+    Calibrate(Calibrate),
     /// Print what a model says: what each column adds to a score, in its own unit
     Show(Show),
     /// Measure how good a model is on a labelled table
@@ -238,7 +242,8 @@ missing ones, gets an empty score, and the message at the end says how many ther
 Examples:
   pairdp predict model.json patients.csv --out scores.csv
   pairdp predict model.json patients.csv --keep stay_id,ward --out scores.csv
-  pairdp predict model.json patients.csv --reasons --out scores.csv")]
+  pairdp predict model.json patients.csv --reasons --out scores.csv
+  pairdp predict model.json patients.csv --flag-share 0.1 --out triage.csv")]
 pub(crate) struct Predict {
     /// Model file
     pub(crate) model: PathBuf,
@@ -259,6 +264,8 @@ pub(crate) struct Predict {
     /// Say for every row which columns add most, and how much: three of them, or K
     #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_missing_value = "3")]
     pub(crate) reasons: Option<usize>,
+    #[command(flatten)]
+    pub(crate) flag: Flag,
 }
 
 #[derive(Args)]

@@ -209,7 +209,8 @@ impl Evaluation {
         // Drawn before the records are touched, so that the time it takes says nothing about them.
         let noise = self.law.draw(&lattice, source, self.shares.count());
         let scores = predictor.scores(&table);
-        let scored = Scored { scores: &scores, targets: &table.targets, strata: &strata };
+        let cut = predictor.cut();
+        let scored = Scored { scores: &scores, targets: &table.targets, strata: &strata, cut };
         let shares = self.shares.of(norm(self.law), scored);
         Ok(self.conclude(&lattice.release(&shares, &noise), lattice.step()))
     }

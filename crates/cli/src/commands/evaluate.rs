@@ -265,8 +265,9 @@ pub(crate) fn measured(predictor: &Predictor, table: &Table, data: &Path) -> Res
 
 fn classification(predictor: &Predictor, table: &Table, data: &Path) -> Result<Exact, Failure> {
     let scores = predictor.scores(table);
+    let cut = predictor.cut();
     let right =
-        scores.iter().zip(&table.targets).filter(|(score, target)| (**score > 0.0) == (**target > 0.0));
+        scores.iter().zip(&table.targets).filter(|(score, target)| (**score > cut) == (**target > 0.0));
     let accuracy = right.count() as f64 / table.rows as f64;
     let auc = auc(predictor, table, data)?;
     let text = format!("accuracy {accuracy:.4}, AUC {auc:.4}");

@@ -16,6 +16,7 @@ fn setting(task: Task) -> (Predictor, Vec<f64>, Vec<f64>) {
         constant: 0.0,
         parameters: vec![1.0],
         representation: None,
+        probabilities: None,
     };
     let features: Vec<f64> = (0..RECORDS).map(|i| (i as f64 / 200.0) - 1.0).collect();
     let targets = (0..RECORDS).map(|i| if i % 5 == 0 || i > 300 { 1.0 } else { -1.0 }).collect();
@@ -38,7 +39,8 @@ fn intervals_hold_the_exact_values_as_often_as_they_say() {
     let positive: Vec<bool> = targets.iter().map(|target| *target > 0.0).collect();
     let scores = predictor.scores(&table(&features, &targets));
     let exact = pairdp_pairwise::measure::auc(&scores, &positive).unwrap();
-    let scored = Scored { scores: &scores, targets: &targets, strata: &Strata::plain(scores.len()) };
+    let scored =
+        Scored { scores: &scores, targets: &targets, strata: &Strata::plain(scores.len()), cut: 0.0 };
     let shares = Shares::Classification.of(Norm::Sum, scored);
     for delta in [0.0, 1e-6] {
         let budget = Budget::new(1.0, delta).unwrap();
