@@ -253,7 +253,11 @@ impl Settings {
             // Whose ratios compose with those of a first or last release.
             None if self.by_ranks() => suggested.law(),
             None if self.probability_share().is_some() => {
-                if budget.delta == Delta::PURE { NoiseKind::Laplace } else { NoiseKind::Gaussian }
+                if budget.delta == Delta::PURE {
+                    NoiseKind::Laplace
+                } else {
+                    NoiseKind::Gaussian
+                }
             }
             None if algorithm == Algorithm::NoisyGd => {
                 NoiseKind::quietest(budget, f64::from(steps), packing::coordinates(problem, columns))?

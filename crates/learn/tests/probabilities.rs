@@ -177,7 +177,10 @@ fn the_counts_are_certified_and_no_verifier_takes_others() {
 fn what_has_no_proof_or_no_classes_is_refused_with_a_way_out() {
     let refused = |settings: Settings| {
         let error = trained(settings, (1.0, 1e-6), table(300, 0.4, 1.0, 4)).map(|_| ()).unwrap_err();
-        assert!(error.hint(FrontEnd::Command).is_some() || matches!(error, LearnError::Plan { .. }), "{error}");
+        assert!(
+            error.hint(FrontEnd::Command).is_some() || matches!(error, LearnError::Plan { .. }),
+            "{error}"
+        );
         error.to_string()
     };
     assert!(refused(counting(Task::Metric)).contains("probabilities is not a choice for metrics"));
