@@ -293,11 +293,14 @@ without one.
 With --private, AUC, accuracy and C come with noise that makes them private for replacing any one
 record, or any one person where the schema says whose records they are, and with intervals that
 hold the exact values 95 times in 100. Gaussian noise (--delta 1e-6) is about three times the
-noise of Laplace at one ε, but takes less from a ledger whose other runs are Gaussian.
+noise of Laplace at one ε, but takes less from a ledger whose other runs are Gaussian. With
+--curves every threshold has the share it flags, its sensitivity, its false positives and its
+precision, and every cell of the score the share of positive records, each with such an interval.
 
 Examples:
   pairdp evaluate model.json holdout.csv
   pairdp evaluate model.json patients.csv --private --epsilon 0.1
+  pairdp evaluate model.json patients.csv --private --epsilon 1 --curves
   pairdp evaluate model.json patients.csv --private --epsilon 0.1 --ledger clinic.ledger --dataset stays-2026")]
 pub(crate) struct Evaluate {
     /// Model file
@@ -319,6 +322,10 @@ pub(crate) struct Evaluate {
     /// Privacy budget δ of the release: 0 for Laplace noise, more for Gaussian
     #[arg(long, value_name = "D", allow_negative_numbers = true, default_value_t = 0.0)]
     pub(crate) delta: f64,
+    /// Rankers and classifiers: release ROC, precision-recall and calibration curves and a table of thresholds as well, from one
+    /// noisy histogram of scores, which takes 70 % of the budget
+    #[arg(long, requires = "private")]
+    pub(crate) curves: bool,
     /// How many records, or persons, this table has is public, although the model keeps the number of its own secret
     #[arg(long, requires = "private")]
     pub(crate) public_size: bool,

@@ -35,7 +35,7 @@ mod train;
 pub use certificate::certified_problem;
 pub use checkpoint::{Checkpointer, Store};
 pub use error::LearnError;
-pub use evaluation::{Estimate, Evaluation, Measured};
+pub use evaluation::{Calibrated, Estimate, Evaluation, Histogram, Measured, Threshold};
 pub use export::effects::{At, Effect, Effects, Of};
 pub use export::shapes::{EmptyCell, Shape, ShapeParts};
 pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
