@@ -82,7 +82,7 @@ pub struct Probabilities {
     /// How they are read, by its versioned name.
     pub reading: String,
     /// Whose records were counted.
-    pub counted: Counted,
+    pub of: Counted,
     /// Where the first cell begins.
     pub low: f64,
     /// Where the last one ends.
@@ -90,7 +90,7 @@ pub struct Probabilities {
     /// Standard deviation of the noise on each count.
     pub noise: f64,
     /// How many records, or persons, were counted: their public number or, if it is secret, what the counts add up to.
-    pub records: f64,
+    pub counted: f64,
     /// The noisy counts of negative records, cell by cell, then of positive ones.
     pub counts: Vec<f64>,
 }

@@ -62,13 +62,13 @@ impl FlagBy {
 
 /// Whether they can be read; files can hold anything.
 pub(crate) fn fits(probabilities: &Probabilities) -> bool {
-    let Probabilities { reading, low, high, noise, records, counts, .. } = probabilities;
+    let Probabilities { reading, low, high, noise, counted, counts, .. } = probabilities;
     reading == READING
         && Stretch::new(*low, *high).is_some()
         && noise.is_finite()
         && *noise >= 0.0
-        && records.is_finite()
-        && *records >= 1.0
+        && counted.is_finite()
+        && *counted >= 1.0
         && counts.len() == COUNTS
         && counts.iter().all(|count| count.is_finite())
 }
@@ -152,11 +152,11 @@ impl Predictor {
         }
         let probabilities = Probabilities {
             reading: READING.into(),
-            counted: Counted::Public,
+            of: Counted::Public,
             low: stretch.low,
             high: stretch.high,
             noise: 0.0,
-            records: table.rows as f64,
+            counted: table.rows as f64,
             counts,
         };
         Ok(Self { probabilities: Some(probabilities), ..self.clone() })
@@ -164,10 +164,10 @@ impl Predictor {
 
     /// What was released of how many records are positive, where columns lie, with its noise.
     fn released_positives(&self) -> Option<(f64, f64)> {
-        let counted = self.probabilities.as_ref().filter(|counted| counted.counted == Counted::Private)?;
+        let counted = self.probabilities.as_ref().filter(|counted| counted.of == Counted::Private)?;
         let released = self.representation.as_ref().filter(|_| self.maps_rows())?;
         let at = representation::layout(&self.encoding).columns();
-        let scale = counted.records / released.counted;
+        let scale = counted.counted / released.counted;
         Some((released.weights.get(at)? * scale, released.noise * scale))
     }
 }
@@ -184,11 +184,11 @@ pub(crate) fn released(
     let sum = larger(1.0, smaller(counts.iter().sum(), records));
     Probabilities {
         reading: READING.into(),
-        counted: Counted::Private,
+        of: Counted::Private,
         low: stretch.low,
         high: stretch.high,
         noise,
-        records: if secret { sum } else { records },
+        counted: if secret { sum } else { records },
         counts,
     }
 }

@@ -161,7 +161,7 @@ fn the_counts_are_certified_and_no_verifier_takes_others() {
         tampered(&|model| drop(model.certificate.stages.pop()));
         tampered(&|model| model.predictor.probabilities = None);
         tampered(&|model| model.predictor.probabilities.as_mut().unwrap().noise *= 0.5);
-        tampered(&|model| model.predictor.probabilities.as_mut().unwrap().records += 1e3);
+        tampered(&|model| model.predictor.probabilities.as_mut().unwrap().counted += 1e3);
         if model.certificate.stages.len() > 1 {
             tampered(&|model| model.certificate.stages.reverse());
         }
@@ -358,7 +358,7 @@ fn a_public_table_calibrates_for_nothing() {
     assert!(error < 0.03, "{error}");
     // Counts that say they are of a private table need a release.
     let mut claimed = calibrated.clone();
-    claimed.predictor.probabilities.as_mut().unwrap().counted = pairdp_learn::Counted::Private;
+    claimed.predictor.probabilities.as_mut().unwrap().of = pairdp_learn::Counted::Private;
     assert!(!pairdp_verify::verify(&claimed.to_json().unwrap()).unwrap().holds());
     let one_class = Table::new(vec![0.0; 30], 3, vec![1.0; 10]);
     assert!(matches!(model.predictor.calibrated_on(&one_class), Err(LearnError::OneClass)));

@@ -89,8 +89,8 @@ fn reading(facts: &Facts, counted: &Probabilities, stage: Option<StageNoise>) ->
     require(counted.reading == READING, || format!("`{}` is not `{READING}`", counted.reading))?;
     let numbers = counted.counts.len() == 2 * CELLS && counted.counts.iter().all(|count| count.is_finite());
     require(numbers && counted.low < counted.high, || "counts of no cells".into())?;
-    match (counted.counted, stage) {
-        (Counted::Public, _) => require(counted.noise == 0.0 && counted.records >= 1.0, || {
+    match (counted.of, stage) {
+        (Counted::Public, _) => require(counted.noise == 0.0 && counted.counted >= 1.0, || {
             "counts of a public table need no noise".into()
         }),
         (Counted::Private, None) => Err("counts of private records that were not certified".into()),
@@ -98,11 +98,11 @@ fn reading(facts: &Facts, counted: &Probabilities, stage: Option<StageNoise>) ->
             let deviation = noise.sigma * if facts.noise == Noise::Laplace { 2.0_f64.sqrt() } else { 1.0 };
             close("the noise of counts", counted.noise, deviation, TOLERANCE)?;
             let possible = if facts.certificate.is_secret_size() {
-                counted.records >= 1.0 && counted.records <= facts.n()
+                counted.counted >= 1.0 && counted.counted <= facts.n()
             } else {
-                counted.records.to_bits() == facts.n().to_bits()
+                counted.counted.to_bits() == facts.n().to_bits()
             };
-            require(possible, || format!("counts of {} records", counted.records))
+            require(possible, || format!("counts of {} records", counted.counted))
         }
     }
 }

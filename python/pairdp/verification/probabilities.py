@@ -33,7 +33,7 @@ def check(facts: Facts) -> None:
         _noise(facts, after[0]["noise"])
         require(counted is not None, "counts of scores that the model does not have")
     if counted is not None:
-        _reading(facts, fields(counted, "reading counted low high noise records counts"), after)
+        _reading(facts, fields(counted, "reading of low high noise counted counts"), after)
 
 
 def _noise(facts: Facts, noise: dict[str, Any]) -> None:
@@ -67,11 +67,11 @@ def _reading(facts: Facts, counted: dict[str, Any], after: list[dict[str, Any]])
     require(number(counted["low"]) < number(counted["high"]), "counts of no cells")
     for count in counted["counts"]:
         number(count)
-    records, noise = number(counted["records"]), number(counted["noise"])
-    if counted["counted"] == "public":
+    records, noise = number(counted["counted"]), number(counted["noise"])
+    if counted["of"] == "public":
         require(noise == 0.0 and records >= 1.0, "counts of a public table need no noise")
         return
-    require(counted["counted"] == "private" and len(after) == 1, "counts of private records that were not certified")
+    require(counted["of"] == "private" and len(after) == 1, "counts of private records that were not certified")
     expected = after[0]["noise"]["sigma"] * (math.sqrt(2.0) if facts.law == "laplace" else 1.0)
     require(abs(noise - expected) <= EXCESS * expected, f"the noise of counts is {noise}, not {expected}")
     possible = 1.0 <= records <= facts.n if facts.problem.cap is not None else records == facts.n

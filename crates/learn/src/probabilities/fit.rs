@@ -41,7 +41,7 @@ pub struct LogOdds {
 impl LogOdds {
     /// Reads counts; `positives` is another release of how many records are positive, and its noise.
     pub(crate) fn read(counted: &Probabilities, positives: Option<(f64, f64)>) -> Self {
-        let Probabilities { low, high, noise, records, counts, .. } = counted;
+        let Probabilities { low, high, noise, counted: records, counts, .. } = counted;
         let stretch = Stretch { low: *low, high: *high };
         let (negative, positive) = counts.split_at(CELLS);
         let middle = low / 2.0 + high / 2.0;
