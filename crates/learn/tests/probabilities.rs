@@ -1,18 +1,19 @@
 //! Probabilities, and what follows from them: how well they are calibrated, and that nothing but released counts decides them.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use pairdp_accountant::Unbooked;
 use pairdp_certificate::{Stage, StageNoise};
 use pairdp_data::simulate::{self, cohort};
 use pairdp_data::{Encoding, LabelUse, Schema, Table};
 use pairdp_learn::baseline::{self, Baseline};
 use pairdp_learn::{
-    Algorithm, Checkpointer, Curator, FlagBy, LearnError, PrivateModel, RepresentationKind, Settings, Task,
-    Training,
+    Algorithm, Checkpointer, Curator, FlagBy, LearnError, PrivateModel, RepresentationKind, Settings, Store,
+    Task, Training, certified_event,
 };
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::score_cells::{CELLS, CellCounts, Stretch};
 use pairdp_pairwise::{Records, Unit};
-use pairdp_units::{Budget, FrontEnd, Hint};
+use pairdp_units::{Budget, Delta, FrontEnd, Hint};
 
 /// A cohort as a table.
 fn stays(records: usize, seed: u64) -> (Schema, Table) {
@@ -170,6 +171,68 @@ fn the_counts_are_certified_and_no_verifier_takes_others() {
             let last = *model.certificate.stages.last().unwrap();
             model.certificate.stages.push(last);
         });
+    }
+}
+
+/// A run that goes on after its training was interrupted, or after the last of its steps, counts once: what it had counted before was seen
+/// by nobody.
+#[test]
+fn an_interrupted_run_goes_on_and_counts() {
+    struct Memory(Option<String>, usize);
+    impl Store for Memory {
+        fn load(&mut self) -> std::io::Result<Option<String>> {
+            Ok(self.0.clone())
+        }
+        fn save(&mut self, text: &str) -> std::io::Result<()> {
+            if self.1 == 0 {
+                return Err(std::io::Error::other("lost"));
+            }
+            (self.0, self.1) = (Some(text.to_owned()), self.1 - 1);
+            Ok(())
+        }
+        fn remove(&mut self) -> std::io::Result<()> {
+            self.0 = None;
+            Ok(())
+        }
+    }
+    let steps = Some(5);
+    let settings = Settings { algorithm: Some(Algorithm::NoisyGd), steps, ..counting(Task::Classification) };
+    let budget = Budget::new(1.0, 1e-6).unwrap();
+    let training = Training { settings, encoding: Encoding::unscaled(3), label: None, budget };
+    let train = |store: &mut Memory| {
+        let mut checkpointer = Checkpointer::to(store, std::time::Duration::ZERO);
+        let rows = || Ok::<_, LearnError>(table(600, 0.3, 2.0, 21).into());
+        let run = training.open(&mut Unbooked, &mut checkpointer, rows)?;
+        let model = run.train(&mut checkpointer)?;
+        Ok::<_, LearnError>((model, checkpointer.resumed()))
+    };
+    for saves in [2, 5] {
+        let mut store = Memory(None, saves);
+        let outcome = train(&mut store);
+        // After five saves training is done, and its model is lost with the process.
+        assert_eq!(outcome.is_ok(), saves == 5);
+        let state: serde_json::Value = serde_json::from_str(store.0.as_ref().unwrap()).unwrap();
+        assert_eq!(state["made"], saves);
+        assert!(!store.0.as_ref().unwrap().contains("counts\":["));
+        store.1 = usize::MAX;
+        let (model, resumed) = train(&mut store).unwrap();
+        assert_eq!(usize::try_from(resumed).unwrap(), saves);
+        assert!(holds(&model) && model.predictor.probabilities.is_some());
+    }
+}
+
+/// A ledger is told before of all that a certificate states after.
+#[test]
+fn the_event_is_what_was_certified() {
+    for (settings, delta) in [(counting(Task::Classification), 1e-6), (counting(Task::Ranking), 0.0)] {
+        let (encoding, budget) = (Encoding::unscaled(3), Budget::new(1.0, delta).unwrap());
+        let spec = settings.prepare(700, &encoding, budget).unwrap();
+        let (event, sampler_delta) = spec.mechanism().event().unwrap();
+        let model = trained(settings, (1.0, delta), table(700, 0.3, 2.0, 22)).unwrap();
+        assert_eq!(certified_event(&model.certificate).unwrap(), event);
+        let left = Delta::new((delta - sampler_delta.get()).abs()).unwrap();
+        let epsilon = pairdp_accountant::epsilon_for(&event, left).unwrap().0.get();
+        assert!((0.9..=1.0 + 1e-9).contains(&epsilon), "{epsilon}");
     }
 }
 
