@@ -238,7 +238,8 @@ mod tests {
         sum.merge(&of(1..700)).unwrap();
         assert_eq!(sum, whole);
         let query = whole.query().unwrap();
-        let scores: Vec<f64> = features.iter().map(|x| score(&[*x], &[1.5]) + 0.25).collect();
+        let all = records(0..3000);
+        let scores: Vec<f64> = (0..3000).map(|i| score(all.row(i), &[1.5]) + 0.25).collect();
         assert_eq!(query, counts(&scores, &targets, &Strata::plain(3000)));
         assert!((query[CELLS..].iter().sum::<f64>() - 1000.0).abs() < 1e-12);
         assert!((query.iter().sum::<f64>() - 3000.0).abs() < 1e-12);
