@@ -12,6 +12,7 @@ use crate::{
     Algorithm, Average, BaselineModel, LearnError, Order, Plan, Predictor, RepresentationKind, Settings, Task,
 };
 use pairdp_data::{Encoding, Label, Table};
+use pairdp_pairwise::knots::Spacing;
 use pairdp_pairwise::{Objective, PerPerson, Problem, Records, Strata};
 use pairdp_units::directed::larger;
 
@@ -77,7 +78,7 @@ pub fn fit(
         settings.ridge = TRACE / larger(table.size() as f64, 1.0);
     }
     let settings = &settings;
-    let layout = representation::layout(&encoding);
+    let layout = representation::layout(&encoding, Spacing::Fine);
     let features = if settings.by_ranks() { Map::width_of(&layout) } else { table.columns };
     let problem = settings.problem(features)?;
     // Whoever descends record by record takes each for itself.

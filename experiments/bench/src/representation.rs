@@ -7,7 +7,7 @@ use pairdp_learn::{Algorithm, LearnError, RepresentationKind, Settings, Training
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::Strata;
 use pairdp_pairwise::kernel::Par;
-use pairdp_pairwise::knots::{Block, KnotSums, Layout};
+use pairdp_pairwise::knots::{Block, KnotSums, Layout, Spacing};
 use pairdp_units::Budget;
 
 const RECORDS: usize = 100_000;
@@ -27,7 +27,7 @@ fn measure(report: &mut Report) -> Result<(), LearnError> {
     let (narrow, wide) = (table(COLUMNS), table(FUNCTIONS * COLUMNS));
     let both = trained(&narrow, RepresentationKind::Ranks)?;
     let one = trained(&wide, RepresentationKind::Ranges)?;
-    let layout = Layout::new((0..COLUMNS).map(|at| Block::Number { at }).collect());
+    let layout = Layout::new(Spacing::Coarse, (0..COLUMNS).map(|at| Block::Number { at }).collect());
     let Table { features, columns, targets, rows, .. } = &narrow;
     let first = best_cpu_seconds(REPEATS, || {
         KnotSums::new(&layout, features, *columns, targets, &Strata::plain(*rows), Par::Parallel)
