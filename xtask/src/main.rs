@@ -3,6 +3,7 @@
 mod engines;
 mod lint;
 mod peers;
+mod sdist;
 mod storm;
 mod test;
 
@@ -37,6 +38,12 @@ const TASKS: &[Task] = &[
         takes: "",
         about: "pack every published crate, in order, without the network",
         run: test::package,
+    },
+    Task {
+        name: "sdist",
+        takes: "[--install]",
+        about: "pack the Python package's sources; --install builds and tries them in an empty folder",
+        run: sdist::run,
     },
     Task {
         name: "bench",
