@@ -188,7 +188,7 @@ fn knots_are_close_together_where_there_is_signal_for_them() {
         assert!(PrivateModel::from_json(&swapped).is_err());
         (released.reading, released.weights.len(), model.certificate.stages[0].noise().sensitivity)
     };
-    let (reading, few, coarse) = weights(2000, 1e-6);
+    let (reading, few, coarse) = weights(1000, 1e-6);
     assert_eq!((reading.as_str(), few), ("ranks/2", 2 * Spacing::Coarse.knots() + 3 + 1));
     let (reading, many, fine) = weights(8000, 1e-6);
     assert_eq!((reading.as_str(), many), ("fine-ranks/1", 2 * Spacing::Fine.knots() + 3 + 1));

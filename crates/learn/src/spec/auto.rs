@@ -35,7 +35,7 @@ const WORTH_A_SHARE: f64 = 60.0;
 /// For times, of which a histogram is released in any case: from this clarity on ranks of columns are worth their part.
 const RANKS_FROM: f64 = 30.0;
 /// From this clarity on knots that are close together say more than their noise costs.
-const FINE_FROM: f64 = 500.0;
+const FINE_FROM: f64 = 200.0;
 /// τ over nμ: how far a descent goes, in units of what one logit of noise in a score allows.
 const TRAVEL: f64 = 1.5;
 /// The same for losses whose noise grows with the parameters, and for pairs, whose signal is a quarter.
