@@ -279,13 +279,16 @@ impl Sorted {
         let window = &self.padded[start..start + WINDOW];
         let count: usize = window.iter().map(|value| usize::from(below(*value))).sum();
         // The first of the window is the value before the bucket.
-        if (1..WINDOW).contains(&count) { start + count - 1 } else { self.searched(below) }
+        if (1..WINDOW).contains(&count) { start + count - 1 } else { self.searched(bucket, below) }
     }
 
-    #[cold]
     #[inline(never)]
-    fn searched(&self, below: impl Fn(f64) -> bool) -> usize {
-        self.padded[1..].partition_point(|value| below(*value))
+    fn searched(&self, bucket: usize, below: impl Fn(f64) -> bool) -> usize {
+        let values = &self.padded[1..];
+        let (start, end) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
+        let place = start + values[start..end].partition_point(|value| below(*value));
+        let holds = (place == 0 || below(values[place - 1])) && !below(values[place]);
+        if holds { place } else { values.partition_point(|value| below(*value)) }
     }
 }
 
