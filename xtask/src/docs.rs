@@ -1,6 +1,6 @@
 //! The site: `cargo xtask docs [--wheel FILE]`.
 //!
-//! Pages come from `docs`, `proofs` and the documents at the root (`docs/site_hook.py`); the Python reference is read off the package, which
+//! Pages come from `docs`, `proofs` and the documents at the root (`docs/site/hook.py`); the Python reference is read off the package, which
 //! is built into the environment unless a wheel is given. A warning, a link to nothing or a page in no group ends the build.
 
 use crate::test::{python, system_python};
@@ -26,10 +26,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     execute(python(&environment).args(pip).args(TOOLS).arg(&package))?;
     // A wheel of the same version is put in place of an older one, too.
     execute(python(&environment).args(pip).args(["--force-reinstall", "--no-deps"]).arg(&package))?;
-    execute(
-        python(&environment).args(["-m", "mkdocs", "build", "--strict", "--clean"]).current_dir(root()),
-    )?;
-    execute(python(&environment).arg(root().join("docs/check_site.py")).arg(root().join("target/site")))?;
+    execute(python(&environment).args(["-m", "mkdocs", "build", "--strict", "--clean"]).current_dir(root()))?;
+    execute(python(&environment).arg(root().join("docs/site/check.py")).arg(root().join("target/site")))?;
     say("docs: open target/site/index.html");
     Ok(())
 }

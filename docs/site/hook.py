@@ -14,7 +14,7 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LOG = logging.getLogger("mkdocs.hooks.site")
 
 # Pages of the site that are not in `docs`, and where they are in the repository.
@@ -63,6 +63,15 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     parts = FENCE.split(markdown)
     parts[::2] = [LINK.sub(lambda link: linked(here, link[1], link[2]), named(here, part)) for part in parts[::2]]
     return "".join(parts)
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Types of the reference are read as sums: "path - like" was "path-like"."""
+    if page.file.src_uri != "reference.md":
+        return html
+    return re.sub(
+        r"<td>\s*<code>.*?</code>", lambda cell: re.sub(r"(?<=\w) - (?=\w)", "-", cell[0]), html, flags=re.DOTALL
+    )
 
 
 def named(here: str, text: str) -> str:
