@@ -69,9 +69,8 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
     """Types of the reference are read as sums: "path - like" was "path-like"."""
     if page.file.src_uri != "reference.md":
         return html
-    return re.sub(
-        r"<td>\s*<code>.*?</code>", lambda cell: re.sub(r"(?<=\w) - (?=\w)", "-", cell[0]), html, flags=re.DOTALL
-    )
+    types = r"(?<=\()<code>.*?</code>(?=[,)])"
+    return re.sub(types, lambda found: re.sub(r"(?<=\w) - (?=\w)", "-", found[0]), html, flags=re.DOTALL)
 
 
 def named(here: str, text: str) -> str:
