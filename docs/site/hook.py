@@ -90,11 +90,18 @@ def linked(here: str, text: str, target: str) -> str:
     if source == "docs/notebooks":
         page = next(iter(EXAMPLES))
     if page is not None and (page in ELSEWHERE or (ROOT / "docs" / page).is_file()):
+        text = title(source) if re.fullmatch(r"`?[\w/]+\.md`?", text) else text
         way = posixpath.relpath(page, posixpath.dirname(here) or ".")
         return f"[{text}]({way}{'#' * bool(anchor)}{anchor})"
     if not (ROOT / source).exists():
         LOG.warning("%s links to %s, which is not in the repository", here, target)
     return text
+
+
+def title(source: str) -> str:
+    """What a page is called; in the repository links have the names of files."""
+    heading = re.search(r"^# (.+)$", (ROOT / source).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return heading[1] if heading else source
 
 
 def source_of(page: str) -> str:
