@@ -1,4 +1,4 @@
-"""Commands, flags and figures that the documents name are there."""
+"""What the documents name is there: commands, flags, figures, pages, versions."""
 
 import re
 import shlex
@@ -205,3 +205,12 @@ def test_every_page_is_in_a_group_of_the_site():
     pages = {page.name for page in (ROOT / "docs").glob("*.md")}
     assert pages - named == set()
     assert {name for name in named if "/" not in name} - pages == set()
+
+
+def test_versions_and_licences_are_the_same_everywhere():
+    workspace = re.search(r'^version = "(.+)"$', read("Cargo.toml"), flags=re.MULTILINE)[1]
+    assert re.search(r'^version = "(.+)"$', read("python/pyproject.toml"), flags=re.MULTILINE)[1] == workspace
+    assert re.search(r"^version: (.+)$", read("CITATION.cff"), flags=re.MULTILINE)[1] == workspace
+    # A wheel takes licences from its own folder.
+    for name in ("LICENSE-APACHE", "LICENSE-MIT"):
+        assert read(f"python/{name}") == read(name)
