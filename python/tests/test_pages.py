@@ -207,6 +207,32 @@ def test_every_page_is_in_a_group_of_the_site():
     assert {name for name in named if "/" not in name} - pages == set()
 
 
+def places(path):
+    """Names that links to a page may end in: its headings, as sites write them."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
+def dead(page, text):
+    """List the links of a page that lead nowhere in the repository."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", prose)):
+        path, _, place = target.partition("#")
+        if "://" in path:
+            continue
+        file = page.parent / path if path else page
+        if not file.exists() or (place and file.suffix == ".md" and place not in places(file)):
+            yield target
+
+
+def test_no_link_of_a_page_is_dead():
+    more = [ROOT / name for name in ("CHANGELOG.md", "GOVERNANCE.md", "CODE_OF_CONDUCT.md", "python/README.md")]
+    found = {page.name: list(dead(page, page.read_text(encoding="utf-8"))) for page in [*PAGES, *more]}
+    assert {name: links for name, links in found.items() if links} == {}
+    wrong = "[a](nowhere.md) [b](../proofs/none.md) [c](data.md#nope) [d](data.md#schema) ![e](images/none.svg)"
+    assert len(list(dead(ROOT / "docs/index.md", wrong))) == 4
+
+
 def test_versions_and_licences_are_the_same_everywhere():
     workspace = re.search(r'^version = "(.+)"$', read("Cargo.toml"), flags=re.MULTILINE)[1]
     assert re.search(r'^version = "(.+)"$', read("python/pyproject.toml"), flags=re.MULTILINE)[1] == workspace
