@@ -40,6 +40,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if chosen.is_empty() {
         bail!("no figure is of the page `{wanted}`: `cargo xtask figures` lists them");
     }
+    let out = std::path::absolute(out)?;
     std::fs::create_dir_all(&out).with_context(|| format!("{}", out.display()))?;
     let mut failed = 0;
     for (number, figure) in chosen.iter().enumerate() {
@@ -53,6 +54,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         say(&format!("{} > {}", figure.command, file.display()));
         let words = figure.command.split(' ').map(|word| match (word, &data) {
             ("DIR", Some(folder)) => folder.clone(),
+            ("rerun", _) => out.join("rerun").display().to_string(),
             _ => word.to_owned(),
         });
         // What was measured is kept, whatever happens to the next.
