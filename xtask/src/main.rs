@@ -1,6 +1,8 @@
 //! One command per chore: `cargo xtask --help` lists them.
 
+mod docs;
 mod engines;
+mod figures;
 mod lint;
 mod peers;
 mod sdist;
@@ -68,6 +70,18 @@ const TASKS: &[Task] = &[
         takes: "[--minutes M]",
         about: "kills, crowds, full disks and damaged files: is anything lost?",
         run: storm::run,
+    },
+    Task {
+        name: "docs",
+        takes: "[--wheel FILE]",
+        about: "the site, in target/site: no warning, no dead link",
+        run: docs::run,
+    },
+    Task {
+        name: "figures",
+        takes: "[--run PAGE | --run all] [--data DIR] [--out DIR]",
+        about: "the commands behind the numbers of docs, listed or rerun",
+        run: figures::run,
     },
     Task {
         name: "reproduce",
