@@ -24,6 +24,27 @@ pub(crate) fn run(report: &mut Report) {
 
 fn measure(report: &mut Report) -> Result<(), LearnError> {
     let size = [("records", RECORDS as f64), ("columns", COLUMNS as f64)];
+    let Seconds { both, one, first } = seconds()?;
+    report.row("two releases/moments of as many columns", &size, both / one, "ratio of times");
+    report.row("two releases, beyond 1.25 times that", &size, both - 1.25 * one, "seconds");
+    report.row("first release/moments of as many columns", &size, first / one, "ratio of times");
+    Ok(())
+}
+
+/// Both releases, and the first one, over moments of as many columns.
+pub(crate) fn over_moments() -> Result<[f64; 2], LearnError> {
+    let Seconds { both, one, first } = seconds()?;
+    Ok([both / one, first / one])
+}
+
+/// Of both releases, of moments of as many columns, of the first release.
+struct Seconds {
+    both: f64,
+    one: f64,
+    first: f64,
+}
+
+fn seconds() -> Result<Seconds, LearnError> {
     let (narrow, wide) = (table(COLUMNS), table(FUNCTIONS * COLUMNS));
     let both = trained(&narrow, RepresentationKind::Ranks)?;
     let one = trained(&wide, RepresentationKind::Ranges)?;
@@ -32,10 +53,7 @@ fn measure(report: &mut Report) -> Result<(), LearnError> {
     let first = best_cpu_seconds(REPEATS, || {
         KnotSums::new(&layout, features, *columns, targets, &Strata::plain(*rows), Par::Parallel)
     });
-    report.row("two releases/moments of as many columns", &size, both / one, "ratio of times");
-    report.row("two releases, beyond 1.25 times that", &size, both - 1.25 * one, "seconds");
-    report.row("first release/moments of as many columns", &size, first / one, "ratio of times");
-    Ok(())
+    Ok(Seconds { both, one, first })
 }
 
 /// Seconds of a run of `moments`.
