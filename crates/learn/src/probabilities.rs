@@ -166,7 +166,7 @@ impl Predictor {
     fn released_positives(&self) -> Option<(f64, f64)> {
         let counted = self.probabilities.as_ref().filter(|counted| counted.of == Counted::Private)?;
         let released = self.representation.as_ref().filter(|_| self.maps_rows())?;
-        let at = representation::layout(&self.encoding).columns();
+        let at = representation::layout(&self.encoding, representation::spacing(released)).columns();
         let scale = counted.counted / released.counted;
         Some((released.weights.get(at)? * scale, released.noise * scale))
     }

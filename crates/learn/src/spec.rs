@@ -28,7 +28,7 @@ use pairdp_certificate::{CellPlan, KnotPlan};
 use pairdp_data::{Encoding, Label};
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::Problem;
-use pairdp_pairwise::knots::{Block, Layout};
+use pairdp_pairwise::knots::{Block, Layout, Spacing};
 use pairdp_pairwise::score_cells::CELLS;
 use pairdp_units::{Budget, Delta, Unit};
 
@@ -171,7 +171,7 @@ impl Settings {
             return Err(LearnError::TooFewPersons(size));
         }
         let records = self.max_records.unwrap_or(records);
-        let layout = representation::layout(encoding);
+        let layout = representation::layout(encoding, Spacing::default());
         let (chosen, because) = self.resolved(records, &layout, encoding.dimension(), budget)?;
         let features = if chosen.by_ranks() { Map::width_of(&layout) } else { encoding.dimension() };
         let algorithm = chosen.algorithm.unwrap_or(Algorithm::NoisyGd);
@@ -181,7 +181,8 @@ impl Settings {
         let mut plan = chosen.plan(algorithm, problem, records, columns, budget)?;
         let target = released_target(problem, algorithm, constant);
         let target = target.filter(|block| chosen.by_ranks() || *block == Block::Times);
-        let first = representation::layout_for(encoding, chosen.by_ranks(), target);
+        let spacing = auto::spacing(records, &layout, chosen.rests(), budget)?;
+        let first = representation::layout_for(encoding, spacing, chosen.by_ranks(), target);
         if !first.blocks().is_empty() {
             let (numbers, categories) = first.counts();
             let coordinates = first.coordinates(self.max_records.is_some());

@@ -22,7 +22,7 @@ use pairdp_data::{Encoding, Label, Table};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::kernel::Par;
-use pairdp_pairwise::knots::KnotSums;
+use pairdp_pairwise::knots::{KnotSums, Spacing};
 use pairdp_pairwise::{Neighbours, Records, Strata, clip_row};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
@@ -365,7 +365,7 @@ impl TrainingSpec {
     /// Features of a record, without a constant.
     fn features(&self) -> usize {
         if self.first.maps_rows() {
-            Map::width_of(&representation::layout(&self.encoding))
+            Map::width_of(&representation::layout(&self.encoding, Spacing::default()))
         } else {
             self.encoding.dimension()
         }
