@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,23 +12,32 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._fitting import Fitting
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
 
 def _has_probabilities(estimator: Any) -> bool:
     """Whether there are probabilities, or may be once the estimator is fitted."""
     if not hasattr(estimator, "_model"):
         return True
-    if "\"probabilities\"" not in estimator._model.text:
-        raise AttributeError(
-            f"{type(estimator).__name__} has scores and no probabilities: set probabilities=True before it is fitted, or take "
-            "the labels of a public table by calibrate(X, y)"
-        )
+    if '"probabilities"' not in estimator._model.text:
+        raise AttributeError(_WITHOUT)
     return True
+
+
+_WITHOUT = (
+    "the model has scores and no probabilities: set probabilities=True before it is fitted, or take the labels of a public table "
+    "by calibrate(X, y)"
+)
+
+
+# scikit-learn has no types: a method is there only if the model has probabilities, or no model is there yet.
+_where_there_are_any: Callable[[Method], Method] = available_if(_has_probabilities)
 
 
 class Decisions(Fitting):
     """What follows from counts of labels by cells of the score, which a model has if ``probabilities`` were released."""
 
-    @available_if(_has_probabilities)
+    @_where_there_are_any
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probability of either class for every row.
 
@@ -44,10 +54,11 @@ class Decisions(Fitting):
         """
         rows = self._rows(X)
         positive = self._model.probabilities(rows)
-        assert positive is not None  # noqa: S101
+        if positive is None:
+            raise AttributeError(_WITHOUT)
         return np.column_stack([1.0 - positive, positive])
 
-    @available_if(_has_probabilities)
+    @_where_there_are_any
     def flag(
         self,
         X: ArrayLike,
@@ -76,7 +87,7 @@ class Decisions(Fitting):
         flagged: NDArray[np.bool_] = self._scores(X) >= score
         return flagged
 
-    @available_if(_has_probabilities)
+    @_where_there_are_any
     def threshold(
         self,
         *,

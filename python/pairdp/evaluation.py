@@ -137,12 +137,12 @@ def _evaluate(
     targets = model._targets_by_model(y, n_rows, secret=secret)
     owners = None if groups is None else numbers_of(groups, n_rows, integer=integer)
     released = json.loads(_core.evaluate(model._model, rows, targets, *budget, curves, booking, owners))
-    measured = {name: Estimate(**estimate) for name, estimate in released["measured"].items()}
-    tables: dict[str, Any] = {}
+    found: dict[str, Any] = {name: Estimate(**estimate) for name, estimate in released["measured"].items()}
     if released["curves"] is not None:
-        tables = {name: _table(released["curves"][name]) for name in ("thresholds", "calibration")}
-        tables["histogram"] = released["curves"]["histogram"]
-    return Evaluation(*budget, **measured, **tables)
+        found |= {name: _table(released["curves"][name]) for name in ("thresholds", "calibration")}
+        found["histogram"] = released["curves"]["histogram"]
+    epsilon, delta = budget
+    return Evaluation(**found | {"epsilon": epsilon, "delta": delta})
 
 
 def _table(rows: list[dict[str, Any]]) -> Any:

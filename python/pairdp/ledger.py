@@ -212,7 +212,6 @@ class Ledger:
         _core.ledger_check_schema(*self._file, dataset, form)
         return estimator._fit(X, y, groups, estimator._trainer((*self._file, dataset, form)))
 
-
     def evaluate(
         self,
         estimator: Any,

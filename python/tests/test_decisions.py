@@ -161,7 +161,9 @@ def test_evaluate_measures_with_noise_and_intervals(classifier):
     assert isinstance(found.thresholds, pd.DataFrame)
     assert len(found.thresholds) == 15
     assert len(found.calibration) == 16
-    assert found.thresholds["sensitivity"].is_monotonic_decreasing or found.thresholds["sensitivity"].diff().max() < 0.05
+    assert (
+        found.thresholds["sensitivity"].is_monotonic_decreasing or found.thresholds["sensitivity"].diff().max() < 0.05
+    )
     row = found.thresholds.iloc[8]
     flagged = classifier._scores(TEST) >= row["score"]
     assert row["flagged_low"] - 0.02 < flagged.mean() < row["flagged_high"] + 0.02
@@ -169,7 +171,7 @@ def test_evaluate_measures_with_noise_and_intervals(classifier):
     plain = evaluate(classifier, TEST, LABELS, epsilon=0.5, delta=1e-6)
     assert plain.thresholds is None
     assert plain.accuracy is not None
-    with pytest.raises(ValueError, match="epsilon|ε"):
+    with pytest.raises(ValueError, match=r"epsilon|ε"):
         evaluate(classifier, TEST, LABELS, epsilon=0.0)
     with pytest.raises(ValueError, match="cannot be released privately"):
         evaluate(baseline.Regressor(bounds=(-1, 1)).fit(X, Y), TEST, LABELS, epsilon=1.0)

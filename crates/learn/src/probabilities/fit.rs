@@ -210,7 +210,7 @@ fn share_of_positives(counts: &[f64], noise: f64, records: f64, other: Option<(f
     let (negative, positive) = counts.split_at(CELLS);
     let (negative, positive) = (negative.iter().sum::<f64>(), positive.iter().sum::<f64>());
     // With a number of records that is known, both counts say it.
-    let counted = (positive - negative + records) / 2.0;
+    let counted = f64::midpoint(positive - negative, records);
     let variance = noise * noise * CELLS as f64 / 2.0;
     let both = match other {
         Some((value, own)) if variance > 0.0 && own > 0.0 => {
@@ -250,7 +250,8 @@ fn slope(cells: &[Cell], noise: f64, share: f64) -> f64 {
         let penalty = if all > 0.0 { noise * slope * all / cells.len() as f64 } else { f64::INFINITY };
         parts.iter().map(|(part, place)| part * (place - middle)).sum::<f64>() - penalty
     };
-    if !(excess(0.0) > 0.0) {
+    let at_rest = excess(0.0);
+    if at_rest.is_nan() || at_rest <= 0.0 {
         return 0.0;
     }
     let (mut low, mut high) = (0.0, STEEPEST);
