@@ -6,7 +6,7 @@ mod evidence;
 mod tuning;
 
 pub(crate) use budget::{Budget, BudgetCommand, LedgerFile, Recover, Spending};
-pub(crate) use decisions::{Calibrate, Flag};
+pub(crate) use decisions::{Calibrate, WhomToFlag};
 pub(crate) use evidence::{Audit, Influence, Stability};
 pub(crate) use tuning::Tuning;
 
@@ -265,7 +265,7 @@ pub(crate) struct Predict {
     #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_missing_value = "3")]
     pub(crate) reasons: Option<usize>,
     #[command(flatten)]
-    pub(crate) flag: Flag,
+    pub(crate) flag: WhomToFlag,
 }
 
 #[derive(Args)]
@@ -302,6 +302,7 @@ Examples:
   pairdp evaluate model.json patients.csv --private --epsilon 0.1
   pairdp evaluate model.json patients.csv --private --epsilon 1 --curves
   pairdp evaluate model.json patients.csv --private --epsilon 0.1 --ledger clinic.ledger --dataset stays-2026")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Evaluate {
     /// Model file
     pub(crate) model: PathBuf,

@@ -33,9 +33,9 @@ pub(crate) fn evaluate(
     let budget = Budget::new(epsilon, delta).map_err(Refused::from)?;
     let unit = if groups.is_some() { Unit::Person } else { Unit::Record };
     let task = model.predictor.task;
-    let calibrate = |size| match curves {
-        true => Evaluation::with_curves(task, unit, size, budget),
-        false => Evaluation::calibrate(task, unit, size, budget),
+    let calibrate = |size| {
+        let calibrate = if curves { Evaluation::with_curves } else { Evaluation::calibrate };
+        calibrate(task, unit, size, budget)
     };
     // A task without a private measure is refused before anything is spent or looked at.
     calibrate(2).map_err(Refused::from)?;

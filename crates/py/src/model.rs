@@ -94,16 +94,13 @@ impl Model {
         let table = labelled(&self.predictor.encoding, &rows, &targets, None, false)?;
         py.enter_core(|| {
             let predictor = self.predictor.calibrated_on(&table)?;
-            let text = match PrivateModel::from_json(&self.text) {
-                Ok(mut model) => {
-                    model.predictor = predictor.clone();
-                    model.to_json()?
-                }
-                Err(_) => {
-                    let mut model = BaselineModel::from_json(&self.text)?;
-                    model.predictor = predictor.clone();
-                    model.to_json()?
-                }
+            let text = if let Ok(mut model) = PrivateModel::from_json(&self.text) {
+                model.predictor = predictor.clone();
+                model.to_json()?
+            } else {
+                let mut model = BaselineModel::from_json(&self.text)?;
+                model.predictor = predictor.clone();
+                model.to_json()?
             };
             Ok(Self { text, predictor })
         })

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Which records to flag.
 #[derive(Args, Clone, Copy)]
 #[group(multiple = false)]
-pub(crate) struct Flag {
+pub(crate) struct WhomToFlag {
     /// Flag so large a share of the records, between 0 and 1, those with the highest scores
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) flag_share: Option<f64>,
@@ -19,7 +19,7 @@ pub(crate) struct Flag {
     pub(crate) cost_ratio: Option<f64>,
 }
 
-impl Flag {
+impl WhomToFlag {
     /// What was asked for, if anything was.
     pub(crate) fn by(self) -> Option<FlagBy> {
         let Self { flag_share, sensitivity, cost_ratio } = self;
@@ -27,6 +27,26 @@ impl Flag {
             .map(FlagBy::FlagShare)
             .or(sensitivity.map(FlagBy::Sensitivity))
             .or(cost_ratio.map(FlagBy::CostRatio))
+    }
+}
+
+/// Whether labels are counted.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct Counting {
+    /// Rankers and classifiers: count labels by cells of the score, with a tenth of the budget, so that predictions have
+    /// probabilities and records can be flagged (noisy-gd and moments) [default: for classifiers with --algorithm auto where noise
+    /// leaves enough of the counts]
+    #[arg(long)]
+    pub(crate) probabilities: bool,
+    /// Classifiers: count no labels by cells of the score
+    #[arg(long, conflicts_with = "probabilities")]
+    pub(crate) no_probabilities: bool,
+}
+
+impl Counting {
+    /// What was said, if anything was.
+    pub(crate) fn said(self) -> Option<bool> {
+        (self.probabilities || self.no_probabilities).then_some(self.probabilities)
     }
 }
 

@@ -105,9 +105,10 @@ fn privately(
         Some(person) => (Unit::Person, LabelUse::OfPersons(label, person)),
         None => (Unit::Record, LabelUse::Read(label)),
     };
-    let calibrate = |size| match arguments.curves {
-        true => Evaluation::with_curves(predictor.task, unit, size, budget),
-        false => Evaluation::calibrate(predictor.task, unit, size, budget),
+    let calibrate = |size| {
+        let with_curves = arguments.curves;
+        let calibrate = if with_curves { Evaluation::with_curves } else { Evaluation::calibrate };
+        calibrate(predictor.task, unit, size, budget)
     };
     calibrate(2)?;
     let encoding = public_encoding(&arguments.model, predictor);

@@ -1,7 +1,7 @@
 //! Probabilities and thresholds, as the last release of a model says.
 
 use super::html::{escape, figure, paragraph, section as titled};
-use pairdp_learn::{Counted, Estimate, Histogram, PrivateModel, Threshold};
+use pairdp_learn::{Counted, Estimate, FlagBy, Histogram, PrivateModel, Threshold};
 use pairdp_plot::{Axis, Plot};
 use std::fmt::Write as _;
 
@@ -35,15 +35,16 @@ pub(super) fn section(model: &PrivateModel) -> Option<String> {
     match line.majority() {
         Some(positive) => {
             let class = if positive { "positive" } else { "negative" };
-            body += &format!(
+            let _ = writeln!(
+                body,
                 "<p class=\"caution\"><strong>One class for all:</strong> no score makes the smaller class more likely than not, so the class of every record is {class}. \
-                 Scores still rank records, and thresholds can be chosen by a share or by costs.</p>\n"
+                 Scores still rank records, and thresholds can be chosen by a share or by costs.</p>"
             );
         }
         None => {
             body += &paragraph(&format!(
                 "Records with a score above {:.3} are more likely positive than not.",
-                predictor.cut()
+                predictor.flagged_from(FlagBy::CostRatio(1.0)).ok()?.0
             ));
         }
     }

@@ -25,7 +25,8 @@ fn predictions_have_probabilities_and_flags() {
     assert!((60..=260).contains(&flagged.len()), "{}", flagged.len());
     let probability = |row: &Vec<&str>| row[2].parse::<f64>().unwrap();
     assert!(rows.iter().all(|row| (0.0..=1.0).contains(&probability(row))));
-    let least = flagged.iter().map(|row| probability(row)).fold(1.0, f64::min);
+    let least =
+        flagged.iter().map(|row| probability(row)).fold(1.0, |least, p| if p < least { p } else { least });
     assert!(rows.iter().filter(|row| row[3] == "no").all(|row| probability(row) <= least));
     // Without kept columns it is known for what it is, and replaced where that is asked for.
     assert_eq!(workplace.run("predict model.json cohort.csv --sensitivity 0.8 --out b.csv").code, 0);
