@@ -23,7 +23,7 @@ pub(super) fn section(model: &PrivateModel) -> Option<String> {
     let mut body = paragraph(&match counted.of {
         Counted::Private => format!(
             "Labels of the table were counted in {} equal cells of the score after training, with noise of a standard deviation of {:.1} on each count: \
-             it is part of what ε pays for. Probabilities, classes and thresholds follow from these counts and from nothing else.",
+             it is part of what ε pays for. Probabilities, classes and thresholds follow from these counts and other released numbers alone.",
             counted.counts.len() / 2,
             counted.noise
         ),
