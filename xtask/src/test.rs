@@ -79,7 +79,9 @@ fn other_systems() -> Result<()> {
         }
         let mut command = cargo();
         command.args(["check", "--quiet", "--target", target]);
-        CRATES.iter().for_each(|name| drop(command.args(["--package", &format!("pairdp-{name}")])));
+        for name in CRATES {
+            command.args(["--package", &format!("pairdp-{name}")]);
+        }
         execute(&mut command)?;
     }
     Ok(())
