@@ -4,7 +4,8 @@
 of records; ``PrivateClassifier`` and ``PrivateRegressor`` learn from single records. All are under (epsilon, delta) differential
 privacy for replacing any one record, and carry a certificate that anybody can check. ``plan`` says beforehand what
 training would do, ``ledger`` keeps a budget for all runs together, ``accounting`` says what noisy releases cost,
-``audit`` how much of a claimed epsilon an attacker finds, and ``baseline`` has the same models without privacy.
+``evaluate`` measures a model on private records with noise,
+``audit`` says how much of a claimed epsilon an attacker finds, and ``baseline`` has the same models without privacy.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from ._copies import spent_on_copies
     from .auditing import audit
     from .classification import PrivateClassifier
-    from .exceptions import PrivacyBudgetError, PrivacyPlanWarning, PrivacyTuningWarning
+    from .evaluation import evaluate
+    from .exceptions import PrivacyBudgetError, PrivacyPlanWarning, PrivacyScoreWarning, PrivacyTuningWarning
     from .metric import PrivateMetric
     from .planning import plan
     from .ranking import PrivateRanker
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PrivacyBudgetError",
     "PrivacyPlanWarning",
+    "PrivacyScoreWarning",
     "PrivacyTuningWarning",
     "PrivateClassifier",
     "PrivateMetric",
@@ -42,6 +45,7 @@ __all__ = [
     "audit",
     "baseline",
     "datasets",
+    "evaluate",
     "ledger",
     "plan",
     "plot",
@@ -52,6 +56,7 @@ __all__ = [
 _HOMES = {
     "PrivacyBudgetError": "exceptions",
     "PrivacyPlanWarning": "exceptions",
+    "PrivacyScoreWarning": "exceptions",
     "PrivacyTuningWarning": "exceptions",
     "PrivateClassifier": "classification",
     "PrivateMetric": "metric",
@@ -60,6 +65,7 @@ _HOMES = {
     "PrivateSurvivalRanker": "survival",
     "Schema": "schema",
     "audit": "auditing",
+    "evaluate": "evaluation",
     "plan": "planning",
     "spent_on_copies": "_copies",
 }

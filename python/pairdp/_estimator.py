@@ -153,6 +153,18 @@ class PrivateLinear(PrivateEstimator):
 
 
 @estimator
+class PrivateScores(PrivateLinear):
+    """What is said to private estimators whose scores tell two classes apart."""
+
+    probabilities: bool | None = parameter(
+        default=None,
+        text="Whether labels are counted by cells of the score, with noise and a tenth of the budget, so that there are "
+        "``predict_proba``, ``flag`` and ``threshold``. By default classifiers do where the algorithm is left open and noise leaves "
+        'enough of the counts, and rankers do not. For ``"noisy-gd"`` and ``"moments"``.',
+    )
+
+
+@estimator
 class BaselineEstimator(Estimator):
     """Descends over all pairs, or records, without noise."""
 

@@ -12,10 +12,12 @@ from sklearn.utils import Tags
 
 from . import _core
 from ._cells import check_rows, labels_of, readable, rows_of
+from ._columns import targets_by
 from ._parameters import settings_of, settings_text
 from ._persistence import Persistence, default_names
 from ._persons import cap_of, check_unit, numbers_of
 from ._prediction import Rows
+from .evaluation import note_fitted
 from .schema import Schema
 
 # Rows, targets, encoding, label, settings and whose each row is to a model.
@@ -46,7 +48,10 @@ class Fitting(Persistence):
         self
         """
         refuse_unsupported(unsupported)
-        return self._fit(X, y, groups, self._trainer())
+        self._fit(X, y, groups, self._trainer())
+        if self._certified:
+            note_fitted(self, X)
+        return self
 
     def _fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None, train: Trainer) -> Self:
         schema = self._read_schema()
@@ -84,6 +89,14 @@ class Fitting(Persistence):
         owners = numbers_of(groups, len(rows)) if persons else None
         self._accept(train(rows, targets, *self._described(rows), settings, owners))
         return self
+
+    def _targets_by_model(self, y: Any, n_rows: int, *, secret: bool = False) -> NDArray[np.float64]:
+        """Return labels as the fitted model takes them."""
+        if self._columns is None or self._label_facts is None:
+            targets = self._targets(self._labels(y, n_rows, secret=secret), secret=secret)
+        else:
+            targets = targets_by(self._label_facts, y, n_rows, secret=secret)
+        return np.ascontiguousarray(targets, dtype=np.float64)
 
     def _read_schema(self) -> Schema | None:
         """Return the schema, if there is one, and refuse public facts that are said beside it."""

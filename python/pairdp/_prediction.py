@@ -113,6 +113,9 @@ class Prediction(BaseEstimator):
         if "constant" in predictor:
             self.intercept_ = float(self.coef_[-1] * predictor["constant"])
             self.coef_ = self.coef_[:-1]
+        if predictor["task"] == "classification":
+            # Above 0 is the positive class, wherever probabilities put the edge.
+            self.intercept_ -= model.cut()
         if "certificate" in document:
             self.certificate_ = document["certificate"]
             self.plan_ = document["training"]

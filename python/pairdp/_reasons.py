@@ -27,7 +27,7 @@ class Reasons(Prediction):
         """
         effects = self._effects()["effects"]
         rows = [effect | {"noise": np.nan if effect["noise"] is None else effect["noise"]} for effect in effects]
-        pandas = _pandas()
+        pandas = pandas_or_none()
         return rows if pandas is None else pandas.DataFrame(rows, columns=["column", "of", "at", "adds", "noise"])
 
     def coefficient_notes(self) -> list[str]:
@@ -52,7 +52,7 @@ class Reasons(Prediction):
         if adds is None:
             raise AttributeError(_NO_SCORES)
         names = [column["name"] for column in json.loads(self._model.text)["predictor"]["encoding"]["columns"]]
-        pandas = _pandas()
+        pandas = pandas_or_none()
         if pandas is None:
             return [dict(zip(names, row, strict=True)) for row in adds.tolist()]
         index = X.index if isinstance(X, pandas.DataFrame) else None
@@ -70,7 +70,7 @@ class Reasons(Prediction):
 _NO_SCORES = "a metric has distances and no scores, so its columns add nothing to one"
 
 
-def _pandas() -> Any:
+def pandas_or_none() -> Any:
     """Return pandas, if it is there."""
     try:
         return import_module("pandas")

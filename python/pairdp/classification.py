@@ -12,14 +12,16 @@ from sklearn.utils import Tags
 
 from ._cells import class_numbers, labels_of
 from ._columns import targets_by
-from ._estimator import Linear, PrivateLinear
+from ._decisions import Decisions
+from ._estimator import Linear, PrivateScores
 from ._labels import check_classes, label_text, label_values
 from ._parameters import estimator, required
 from ._persons import weights_by
+from .evaluation import warn_of_score
 
 
 @estimator
-class Classification(ClassifierMixin, Linear):
+class Classification(ClassifierMixin, Linear, Decisions):
     """What classifiers do, private or not."""
 
     _task: ClassVar[str] = "classification"
@@ -28,7 +30,7 @@ class Classification(ClassifierMixin, Linear):
     )
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Score rows; above 0 means the positive class.
+        """Score rows; above 0 means the positive class, which is where its probability is above a half if there are probabilities.
 
         Parameters
         ----------
@@ -38,7 +40,7 @@ class Classification(ClassifierMixin, Linear):
         -------
         ndarray of shape (n_samples,)
         """
-        scores: NDArray[np.float64] = self._scores(X)
+        scores: NDArray[np.float64] = self._scores(X) - self._model.cut()
         return scores
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -78,6 +80,7 @@ class Classification(ClassifierMixin, Linear):
         float
         """
         # What scikit-learn's own says about labels that do not fit shows them.
+        warn_of_score(self, X)
         predicted = self.predict(X)
         if self._columns is None or self._label_facts is None:
             right = labels_of(y, len(predicted)) == predicted
@@ -112,7 +115,7 @@ class Classification(ClassifierMixin, Linear):
 
 
 @estimator
-class PrivateClassifier(Classification, PrivateLinear):
+class PrivateClassifier(Classification, PrivateScores):
     """A linear classifier for two classes, under differential privacy.
 
     The loss is of single records, not of pairs: the twin of :class:`pairdp.PrivateRanker` for when labels, not

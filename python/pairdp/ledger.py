@@ -37,6 +37,7 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._guarantee import Guarantee
 from ._persons import UNITS
+from .evaluation import Evaluation, _evaluate
 from .schema import Schema
 
 __all__ = ["Ledger"]
@@ -210,6 +211,41 @@ class Ledger:
         form = _form(estimator.table_schema(_width(X)))
         _core.ledger_check_schema(*self._file, dataset, form)
         return estimator._fit(X, y, groups, estimator._trainer((*self._file, dataset, form)))
+
+    def evaluate(
+        self,
+        estimator: Any,
+        dataset: str,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        curves: bool = False,
+        groups: ArrayLike | None = None,
+        public_size: bool = False,
+    ) -> Evaluation:
+        """Measure a fitted private estimator on a data set, with noise, and let the data set pay.
+
+        Parameters
+        ----------
+        estimator : PrivateRanker, PrivateSurvivalRanker or PrivateClassifier, fitted
+        dataset : str
+            Its name in the ledger.
+        X : array-like of shape (n_samples, n_features)
+            The whole data set, with as many records as the ledger says.
+        y : array-like of shape (n_samples,)
+        epsilon, delta, curves, groups, public_size
+            As for :func:`pairdp.evaluate`.
+
+        Returns
+        -------
+        Evaluation
+        """
+        form = _form(estimator.table_schema(_width(X)))
+        _core.ledger_check_schema(*self._file, dataset, form)
+        booking = (*self._file, dataset, form)
+        return _evaluate(estimator, X, y, (epsilon, delta), curves, groups, public_size, booking)
 
 
 def _form(schema: Described) -> str:

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._cells import labels_of
-from ._columns import targets_by
-from ._estimator import Estimator, Linear, PrivateLinear
+from ._decisions import Decisions
+from ._estimator import Estimator, Linear, PrivateScores
 from ._labels import label_text, label_values
 from ._parameters import estimator, parameter
 from ._persons import person_weights, weighted_auc
+from .evaluation import warn_of_score
 
 
 @estimator
-class Ranking(Linear, Estimator):
+class Ranking(Linear, Decisions, Estimator):
     """What rankers do, private or not."""
 
     _task: ClassVar[str] = "ranking"
@@ -65,11 +65,9 @@ class Ranking(Linear, Estimator):
         -------
         float
         """
+        warn_of_score(self, X)
         scores = self.decision_function(X)
-        if self._columns is None or self._label_facts is None:
-            targets = self._targets(labels_of(y, len(scores)))
-        else:
-            targets = targets_by(self._label_facts, y, len(scores))
+        targets = self._targets_by_model(y, len(scores))
         positive = np.ascontiguousarray(targets > 0)
         if groups is None:
             area = _core.auc(scores, positive)
@@ -107,7 +105,7 @@ class Ranking(Linear, Estimator):
 
 
 @estimator
-class PrivateRanker(Ranking, PrivateLinear):
+class PrivateRanker(Ranking, PrivateScores):
     """A linear ranker that maximises AUC over all pairs, under differential privacy.
 
     Anyone who sees the fitted model learns almost nothing about any one record: exchanging a record for any other

@@ -61,16 +61,18 @@ class Survival(Linear, Estimator):
         float
         """
         scores = self.predict(X)
-        if self._columns is None or self._label_facts is None:
-            targets = self._targets(self._labels(y, len(scores)))
-        else:
-            targets = times_by(self._label_facts, y, len(scores))
+        targets = self._targets_by_model(y, len(scores))
         of_persons = None if groups is None else np.array(numbers_of(groups, len(scores)), dtype=np.intp)
         records = None if of_persons is None else np.bincount(of_persons)[of_persons].tolist()
         index = _core.concordance(scores, targets, records)
         if index is None:
             raise ValueError("C needs a pair of records of which it is known who failed first")
         return index
+
+    def _targets_by_model(self, y: Any, n_rows: int, *, secret: bool = False) -> NDArray[np.float64]:
+        if self._columns is None or self._label_facts is None:
+            return self._targets(self._labels(y, n_rows, secret=secret), secret=secret)
+        return times_by(self._label_facts, y, n_rows)
 
     def _labels(self, y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
         return times_of(y, n_rows, secret=secret)

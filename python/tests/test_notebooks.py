@@ -29,3 +29,15 @@ def test_an_audit_tells_an_honest_claim_from_a_false_one():
     """Fails by chance in about one of a million runs: that is the audit's own confidence."""
     names = runpy.run_path(str(NOTEBOOKS / "auditing_a_claim.py"))
     assert names["honest"] <= names["claimed"] < names["false"]
+
+
+def test_stays_become_a_triage_list():
+    names = runpy.run_path(str(NOTEBOOKS / "triage_list.py"))
+    evidence = names["evidence"]
+    # The best is about 0.79; the noise of what is released is below 0.02.
+    assert 0.6 < evidence.auc.value < 0.95
+    assert evidence.auc.low < evidence.auc.high
+    # 15 % were asked for: chance among 500 stays and the noise of counts move it by less than half.
+    assert 0.03 < names["flagged"].mean() < 0.4
+    assert set(names["triage"]["because"]) <= {"age", "creatinine", "ward"}
+    assert names["model"].certificate_["claim"]["adjacency"] == "replace-one-person"

@@ -115,6 +115,24 @@ def test_the_guide_to_persons_runs_as_printed(capsys, tmp_path, monkeypatch):
     assert (stays.nunique() == 2).mean() > 0.3
 
 
+def test_the_way_from_stays_to_a_triage_list_runs_as_printed(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    guide = ROOT / "docs" / "triage.md"
+    (schema,) = re.findall(r"```toml\n(.*?)```", guide.read_text(encoding="utf-8"), flags=re.DOTALL)
+    (tmp_path / "stays.schema.toml").write_text(schema, encoding="utf-8")
+    names = run(guide)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[1] == "True replace-one-person"
+    assert printed[2].startswith("AUC 0.")
+    # The best is about 0.79; noise moves what is released by less than 0.05.
+    assert 0.6 < names["evidence"].auc.value < 0.95
+    share = len(names["triage"]) / len(names["new"])
+    # The share of 500 stays that are flagged, up to chance and the noise of counts.
+    assert 0.03 < share < 0.4
+    assert set(names["triage"]["because"]) <= {"age", "creatinine", "nights", "ward"}
+    assert (tmp_path / "model.json").exists()
+
+
 def test_the_guide_to_survival_runs_as_printed(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     guide = ROOT / "docs" / "survival.md"

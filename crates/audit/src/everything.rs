@@ -31,6 +31,7 @@ use pairdp_learn::{Curator, LearnError, Mechanism, NoiseKind};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{Block, KnotSums, Layout, Spacing};
+use pairdp_pairwise::score_cells::{CellCounts, Stretch};
 use pairdp_pairwise::{Domain, Objective, Problem, Strata};
 use pairdp_units::{Adjacency, Budget};
 use tables::{Attack, Shape};
@@ -130,7 +131,9 @@ fn attack_with(case: &Case, noise: f64, tries: u32, seed: u64) -> Result<Option<
 /// How far apart the weights of knots can be, really: those of two records at opposite ends of every column, with other labels, or
 /// of one that is there and not there; squared, or for Laplace noise as it is, over the scale of the noise.
 fn knots_apart(stage: Stage, attack: &Attack, law: NoiseKind) -> f64 {
-    let Stage::Knots { numbers, counts_records, noise, .. } = stage;
+    let Stage::Knots { numbers, counts_records, noise, .. } = stage else {
+        return cells_apart(stage, attack, law);
+    };
     let layout = Layout::new(Spacing::Coarse, (0..numbers).map(|at| Block::Number { at }).collect());
     let sums = |value: f64, targets: &[f64]| {
         let rows = vec![value; numbers * targets.len()];
@@ -144,6 +147,24 @@ fn knots_apart(stage: Stage, attack: &Attack, law: NoiseKind) -> f64 {
         NoiseKind::Laplace => differences.sum::<f64>() / noise.sigma,
         NoiseKind::Gaussian | NoiseKind::Euclidean => {
             differences.map(|v| v * v).sum::<f64>() / (noise.sigma * noise.sigma)
+        }
+    }
+}
+
+/// The same for labels by cells of the score: of two records in different cells, or of one that is there and not there.
+fn cells_apart(stage: Stage, attack: &Attack, law: NoiseKind) -> f64 {
+    let stretch = Stretch { low: -1.0, high: 1.0 };
+    let counts = |scores: &[f64], targets: &[f64]| {
+        let counts = CellCounts::of_scores(stretch, scores, targets, &Strata::plain(targets.len()));
+        counts.query().unwrap_or_default()
+    };
+    let other = if attack.replaces() { counts(&[-0.9], &[-1.0]) } else { counts(&[], &[]) };
+    let differences = counts(&[0.9], &[1.0]).into_iter().zip(other).map(|(a, b)| (a - b).abs());
+    let sigma = stage.noise().sigma;
+    match law {
+        NoiseKind::Laplace => differences.sum::<f64>() / sigma,
+        NoiseKind::Gaussian | NoiseKind::Euclidean => {
+            differences.map(|v| v * v).sum::<f64>() / (sigma * sigma)
         }
     }
 }
@@ -175,7 +196,7 @@ impl Target {
     fn separation(&self, attack: &Attack) -> Result<f64, AuditError> {
         let Facts { problem, plan, mechanism, .. } = &self.facts;
         let law = plan.law();
-        let counts = mechanism.stages().first().map_or(0.0, |stage| knots_apart(*stage, attack, law));
+        let counts = mechanism.stages().iter().map(|stage| knots_apart(*stage, attack, law)).sum::<f64>();
         let squared = match mechanism {
             Mechanism::Samples(_) => return Err(AuditError::Learn(LearnError::WrongQuery("samples"))),
             Mechanism::Gradients(gradients) => {

@@ -103,6 +103,7 @@ fn two_stages(representation: RepresentationKind, share: f64) -> Settings {
         task: Task::Survival,
         algorithm: Some(Algorithm::Moments),
         representation: Some(representation),
+        probabilities: None,
         representation_share: Some(share),
         ..Settings::default()
     }

@@ -45,7 +45,7 @@ pub struct Certificate {
     /// The public ranges of numeric columns whose bins were counted, if tighter ones were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_ranges: Option<Vec<[f64; 2]>>,
-    /// What was released before training, in order: after each a public map of single rows.
+    /// What was released beside training, in order: before it what a public map of single rows follows from, after it counts of scores.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
     /// What was released.

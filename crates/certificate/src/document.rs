@@ -70,6 +70,39 @@ pub struct Predictor {
     /// What was released of the columns first, from which the map of rows follows; none where rows are as ranges put them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub representation: Option<Representation>,
+    /// Counts of labels by cells of the score, from which probabilities follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probabilities: Option<Probabilities>,
+}
+
+/// Counts of labels by equal cells of a public stretch of scores.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probabilities {
+    /// How they are read, by its versioned name.
+    pub reading: String,
+    /// Whose records were counted.
+    pub of: Counted,
+    /// Where the first cell begins.
+    pub low: f64,
+    /// Where the last one ends.
+    pub high: f64,
+    /// Standard deviation of the noise on each count.
+    pub noise: f64,
+    /// How many records, or persons, were counted: their public number or, if it is secret, what the counts add up to.
+    pub counted: f64,
+    /// The noisy counts of negative records, cell by cell, then of positive ones.
+    pub counts: Vec<f64>,
+}
+
+/// Whose records were counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counted {
+    /// Those that the model was trained on, with noise that the certificate states.
+    Private,
+    /// Those of a table that is public: no guarantee speaks of it.
+    Public,
 }
 
 /// Released weights of public knots.
@@ -119,6 +152,19 @@ pub struct Training {
     /// The release of where columns lie, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub representation: Option<KnotPlan>,
+    /// The release of labels by cells of the score, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probabilities: Option<CellPlan>,
+}
+
+/// A last release of labels by cells of the score.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellPlan {
+    /// The part of μ² (of ε, for noise whose ratios add up) that it gets.
+    pub share: f64,
+    /// Cells of the score.
+    pub cells: usize,
 }
 
 /// A first release of where columns lie.

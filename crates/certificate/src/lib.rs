@@ -18,8 +18,8 @@ mod released;
 pub use algorithm::{Algorithm, Average, Noise, Order, Shuffle};
 pub use certificate::{Certificate, Claim, FORMAT, FORMER, Ranges};
 pub use document::{
-    AsPrinted, DocumentError, KnotPlan, MODEL_FORMAT, ModelDocument, Predictor, Representation, Task,
-    Tighten, Training,
+    AsPrinted, CellPlan, Counted, DocumentError, KnotPlan, MODEL_FORMAT, ModelDocument, Predictor,
+    Probabilities, Representation, Task, Tighten, Training,
 };
 pub use encoding::{Column, Encoding, Label, Others, Scalar};
 pub use pairdp_units::{Labels, Neighbours, PerPerson, Unit};

@@ -89,7 +89,7 @@ impl Released {
     }
 }
 
-/// A release before training. Given what it released, a public map of single rows follows it.
+/// A release beside training: before it, so that a public map of single rows follows, or after it, about the scores of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Stage {
@@ -107,13 +107,20 @@ pub enum Stage {
         /// Its noise.
         noise: StageNoise,
     },
+    /// After training: how many records of either label have a score in each of a few cells of a public stretch.
+    Probabilities {
+        /// Cells of the stretch; there are two counts of each.
+        cells: usize,
+        /// Its noise.
+        noise: StageNoise,
+    },
 }
 
 impl Stage {
     /// Its noise.
     pub fn noise(&self) -> StageNoise {
         match self {
-            Self::Knots { noise, .. } => *noise,
+            Self::Knots { noise, .. } | Self::Probabilities { noise, .. } => *noise,
         }
     }
 
@@ -121,6 +128,7 @@ impl Stage {
     pub fn coordinates(&self) -> usize {
         match self {
             Self::Knots { coordinates, .. } => *coordinates,
+            Self::Probabilities { cells, .. } => cells.saturating_mul(2),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! What can be typed.
 
 mod budget;
+mod decisions;
 mod evidence;
 mod tuning;
 
 pub(crate) use budget::{Budget, BudgetCommand, LedgerFile, Recover, Spending};
+pub(crate) use decisions::{Calibrate, WhomToFlag};
 pub(crate) use evidence::{Audit, Influence, Stability};
 pub(crate) use tuning::Tuning;
 
@@ -55,6 +57,8 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Apply a model to the rows of a table
     Predict(Predict),
+    /// Give a model probabilities by the labels of a public table
+    Calibrate(Calibrate),
     /// Print what a model says: what each column adds to a score, in its own unit
     Show(Show),
     /// Measure how good a model is on a labelled table
@@ -238,7 +242,8 @@ missing ones, gets an empty score, and the message at the end says how many ther
 Examples:
   pairdp predict model.json patients.csv --out scores.csv
   pairdp predict model.json patients.csv --keep stay_id,ward --out scores.csv
-  pairdp predict model.json patients.csv --reasons --out scores.csv")]
+  pairdp predict model.json patients.csv --reasons --out scores.csv
+  pairdp predict model.json patients.csv --flag-share 0.1 --out triage.csv")]
 pub(crate) struct Predict {
     /// Model file
     pub(crate) model: PathBuf,
@@ -259,6 +264,8 @@ pub(crate) struct Predict {
     /// Say for every row which columns add most, and how much: three of them, or K
     #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_missing_value = "3")]
     pub(crate) reasons: Option<usize>,
+    #[command(flatten)]
+    pub(crate) flag: WhomToFlag,
 }
 
 #[derive(Args)]
@@ -286,12 +293,16 @@ without one.
 With --private, AUC, accuracy and C come with noise that makes them private for replacing any one
 record, or any one person where the schema says whose records they are, and with intervals that
 hold the exact values 95 times in 100. Gaussian noise (--delta 1e-6) is about three times the
-noise of Laplace at one ε, but takes less from a ledger whose other runs are Gaussian.
+noise of Laplace at one ε, but takes less from a ledger whose other runs are Gaussian. With
+--curves every threshold has the share it flags, its sensitivity, its false positives and its
+precision, and every cell of the score the share of positive records, each with such an interval.
 
 Examples:
   pairdp evaluate model.json holdout.csv
   pairdp evaluate model.json patients.csv --private --epsilon 0.1
+  pairdp evaluate model.json patients.csv --private --epsilon 1 --curves
   pairdp evaluate model.json patients.csv --private --epsilon 0.1 --ledger clinic.ledger --dataset stays-2026")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Evaluate {
     /// Model file
     pub(crate) model: PathBuf,
@@ -312,6 +323,10 @@ pub(crate) struct Evaluate {
     /// Privacy budget δ of the release: 0 for Laplace noise, more for Gaussian
     #[arg(long, value_name = "D", allow_negative_numbers = true, default_value_t = 0.0)]
     pub(crate) delta: f64,
+    /// Rankers and classifiers: release ROC, precision-recall and calibration curves and a table of thresholds as well, from one
+    /// noisy histogram of scores, which takes 70 % of the budget
+    #[arg(long, requires = "private")]
+    pub(crate) curves: bool,
     /// How many records, or persons, this table has is public, although the model keeps the number of its own secret
     #[arg(long, requires = "private")]
     pub(crate) public_size: bool,

@@ -58,6 +58,7 @@ fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
         Command::Account(arguments) => commands::account::run(arguments, printer),
         Command::Audit(arguments) => commands::audit::run(arguments, printer),
         Command::Budget(arguments) => commands::budget::run(arguments, printer),
+        Command::Calibrate(arguments) => commands::calibrate::run(arguments, printer),
         Command::Check(arguments) => commands::check::run(arguments, printer),
         Command::Completions(arguments) => commands::manual::completions(arguments, printer),
         Command::Demo(arguments) => commands::demo::run(arguments, printer),

@@ -3,9 +3,11 @@
 //! Everything on the page comes from the model file, which is public, from computations on public facts, and from a test
 //! table that was said to be public.
 
+mod card;
 mod guarantee;
 pub(crate) mod html;
 mod noise;
+mod probabilities;
 mod quality;
 mod shapes;
 mod survival;
@@ -31,7 +33,8 @@ pub(crate) fn render(
 ) -> Result<String, Failure> {
     let certificate = &model.certificate;
     let document = model.to_json().map_err(|error| Failure::about(path, &error))?;
-    let document = ModelDocument::from_json(&document).map_err(|error| Failure::about(path, &error))?;
+    let text = document;
+    let document = ModelDocument::from_json(&text).map_err(|error| Failure::about(path, &error))?;
     let verdict = verify_with(&document, Patience::of_seconds(patience));
     if verdict.is_unfinished() {
         return Err(Failure::refused(
@@ -70,8 +73,12 @@ pub(crate) fn render(
     if verdict.holds() {
         // Nothing is computed from numbers that contradict each other.
         body += &noise::section(model, quality)?;
+        body += &probabilities::section(model).unwrap_or_default();
         body += &shapes::section(model).unwrap_or_default();
         body += &survival::section(model).unwrap_or_default();
+    }
+    if verdict.holds() {
+        body += &card::section(model, &text)?;
     }
     body += &section("What was trained", &trained(model));
     body += &section("Columns", &columns(model));

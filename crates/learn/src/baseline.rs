@@ -104,8 +104,16 @@ pub fn fit(
     let records = RowLayout { problem, feature_bound, constant }.records(table, strata)?;
     let parameters = descend(method, problem, plan, &records)?;
     let task = settings.task;
-    let mut predictor =
-        Predictor { task, encoding, label, feature_bound, constant, parameters, representation };
+    let mut predictor = Predictor {
+        task,
+        encoding,
+        label,
+        feature_bound,
+        constant,
+        parameters,
+        representation,
+        probabilities: None,
+    };
     predictor.follow_schema();
     Ok(BaselineModel::new(predictor))
 }

@@ -93,6 +93,12 @@ pub enum LearnError {
     /// Public labels would weaken the promise and spare no noise.
     #[error("{0} needs as much noise for public labels as for private ones")]
     LabelsMakeNoDifference(&'static str),
+    /// A model that knows scores and no probabilities.
+    #[error("the model has scores and no probabilities")]
+    NoProbabilities,
+    /// A table from which nothing follows about the other class.
+    #[error("probabilities need records of both classes")]
+    OneClass,
     /// A measure that cannot be released.
     #[error("how good a model for {task} is cannot be released privately: {because}")]
     NoPrivateMeasure {
@@ -297,6 +303,12 @@ impl Hint for LearnError {
             Self::NoPrivateMeasure { .. } => {
                 Some("evaluate it on public records, or keep the exact measure inside".into())
             }
+            Self::NoProbabilities => Some(format!(
+                "train it with {}, or take the labels of a public table: {}",
+                to.either("`--probabilities`", "`probabilities=True`"),
+                to.either("`pairdp calibrate`", "`calibrate`")
+            )),
+            Self::OneClass => Some("take a larger table".into()),
             Self::FixedSteps { .. } => Some("leave the number of steps out".into()),
             Self::PathTooLong { .. } => {
                 Some("take fewer steps, or use `output-gd`, which follows none".into())

@@ -1,10 +1,13 @@
-//! How good a model is on private records: AUC and accuracy with noise of proved sensitivity.
+//! How good a model is on private records: AUC, accuracy and curves with noise of proved sensitivity.
 //!
 //! The same division as in training: an [`Evaluation`] says, before a record is read, what will be released and with how
 //! much noise; it takes the table in and hands out noisy shares and nothing else. AUC is computed from those.
 
+mod curves;
 #[cfg(test)]
 mod tests;
+
+pub use curves::{Calibrated, Histogram, Threshold};
 
 use crate::persons;
 use crate::release::event::plain as plain_event;
@@ -14,6 +17,7 @@ use pairdp_accountant::event::Adjacency;
 use pairdp_data::Table;
 use pairdp_noise::lattice::{self, Lattice};
 use pairdp_noise::{Claimed, Source, delta_share};
+use pairdp_pairwise::score_cells::{self, COUNTS, CellCounts};
 use pairdp_pairwise::{Labels, Neighbours, Norm, Scored, Shares, Strata, Unit};
 use pairdp_units::directed::{down_by, larger, smaller, up_by};
 use pairdp_units::{Budget, Delta};
@@ -26,7 +30,7 @@ use serde::Serialize;
 ///
 /// # Guarantee
 /// What [`Evaluation::release`] returns is within the budget for replacing a record, or a person: `proofs/private_evaluation.md`,
-/// `proofs/persons.md`.
+/// `proofs/persons.md`, and for the histogram of curves `proofs/calibration.md`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evaluation {
     shares: Shares,
@@ -38,7 +42,21 @@ pub struct Evaluation {
     sampler_delta: Delta,
     scale: f64,
     lattice_bits: u32,
+    /// Of a histogram beside the shares, if there is one.
+    cells: Option<CellNoise>,
 }
+
+/// The noise of a histogram.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct CellNoise {
+    ratio: f64,
+    scale: f64,
+    lattice_bits: u32,
+}
+
+/// The part of the budget (of μ², or of ε for δ = 0) that measures have where curves have the rest: AUC needs much less for the same
+/// accuracy.
+const MEASURES_SHARE: f64 = 0.3;
 
 /// A number and the interval that holds the exact one 95 times in 100, over the noise.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -102,6 +120,30 @@ impl Evaluation {
     /// [`LearnError::NoPrivateMeasure`] for tasks without a proved measure, otherwise as calibration; only public facts
     /// decide.
     pub fn calibrate(task: Task, unit: Unit, size: usize, budget: Budget) -> Result<Self, LearnError> {
+        Self::calibrate_for(task, unit, size, budget, false)
+    }
+
+    /// The same with curves, which take most of the budget: for rankers and classifiers.
+    ///
+    /// # Errors
+    /// As [`Evaluation::calibrate`].
+    pub fn with_curves(task: Task, unit: Unit, size: usize, budget: Budget) -> Result<Self, LearnError> {
+        if !matches!(task, Task::Ranking | Task::Classification) {
+            return Err(LearnError::NoPrivateMeasure {
+                task: task.name(),
+                because: "curves are of scores of two classes",
+            });
+        }
+        Self::calibrate_for(task, unit, size, budget, true)
+    }
+
+    fn calibrate_for(
+        task: Task,
+        unit: Unit,
+        size: usize,
+        budget: Budget,
+        curves: bool,
+    ) -> Result<Self, LearnError> {
         let shares = match task {
             Task::Ranking => Shares::Ranking,
             Task::Classification => Shares::Classification,
@@ -123,18 +165,22 @@ impl Evaluation {
         let count = shares.count();
         // What the law makes of a distance in its own norm.
         let sensitivity = up_by(shares.sensitivity(norm(law), size)?.get() / law.reach(count), 4.0);
-        let sampler_delta = Delta::new(delta_share(budget.epsilon.get(), law.samples(count)))?;
+        let counts = if curves { COUNTS } else { 0 };
+        let sampler_delta = Delta::new(delta_share(budget.epsilon.get(), law.samples(count + counts)))?;
         let left = match law {
             NoiseKind::Laplace => Ok(Delta::PURE),
             _ => Delta::new(down_by(budget.delta.get() - sampler_delta.get(), 1.0)),
         };
         let delta = left.map_err(|_| LearnError::DeltaTooSmall(budget))?;
-        let ratio = law.ratio(Budget { epsilon: budget.epsilon, delta }, 1.0)?;
+        let whole = law.ratio(Budget { epsilon: budget.epsilon, delta }, 1.0)?;
+        let part = |share: f64| down_by(whole * law.part(share), 4.0);
+        let ratio = if curves { part(MEASURES_SHARE) } else { whole };
         // Shares are at most 1; in units of the noise's scale that is the ratio over the sensitivity.
         let lattice_bits = lattice::bits_for(up_by(ratio / (law.reach(count) * sensitivity), 8.0))?;
         let scale = law.scale(sensitivity, ratio, count, lattice_bits);
         let scale = scale.ok_or(LearnError::DeltaTooSmall(budget))?;
-        Ok(Self { shares, unit, size, law, ratio, sampler_delta, scale, lattice_bits })
+        let cells = curves.then(|| cell_noise(law, part(1.0 - MEASURES_SHARE), size, budget)).transpose()?;
+        Ok(Self { shares, unit, size, law, ratio, sampler_delta, scale, lattice_bits, cells })
     }
 
     /// What it costs whoever pays for it.
@@ -143,7 +189,13 @@ impl Evaluation {
     /// [`LearnError::Accountant`], which no calibrated evaluation meets.
     pub fn price(&self, claim: Budget) -> Result<Price, LearnError> {
         let adjacency = Adjacency::of(Neighbours::ReplaceOne, Labels::Private, self.unit);
-        let event = plain_event(adjacency, self.law, self.ratio, 1)?;
+        let ratio = match (self.cells, self.law) {
+            (None, _) => self.ratio,
+            // Ratios of Gaussian noise compose by their squares, others add up.
+            (Some(cells), NoiseKind::Gaussian) => up_by(self.ratio.hypot(cells.ratio), 4.0),
+            (Some(cells), _) => up_by(self.ratio + cells.ratio, 2.0),
+        };
+        let event = plain_event(adjacency, self.law, ratio, 1)?;
         Ok(Price { event, sampler_delta: self.sampler_delta, claim, label: "evaluate".into() })
     }
 
@@ -172,7 +224,7 @@ impl Evaluation {
         predictor: &Predictor,
         table: Table,
         source: &mut S,
-    ) -> Result<Measured, LearnError> {
+    ) -> Result<(Measured, Option<Histogram>), LearnError> {
         self.answer(predictor, table, source)
     }
 
@@ -182,7 +234,7 @@ impl Evaluation {
         predictor: &Predictor,
         mut table: Table,
         source: &mut S,
-    ) -> Result<Measured, LearnError> {
+    ) -> Result<(Measured, Option<Histogram>), LearnError> {
         let features = predictor.encoding.dimension();
         let found = table.size();
         let (table, strata) = match (self.unit, table.owners.take()) {
@@ -208,10 +260,25 @@ impl Evaluation {
         let lattice = Lattice::new(self.scale, self.lattice_bits)?;
         // Drawn before the records are touched, so that the time it takes says nothing about them.
         let noise = self.law.draw(&lattice, source, self.shares.count());
+        let cells = match (self.cells, predictor.stretch()) {
+            (Some(cells), Some(stretch)) => {
+                let lattice = Lattice::new(cells.scale, cells.lattice_bits)?;
+                let noise = self.law.draw(&lattice, source, COUNTS);
+                Some((stretch, lattice, noise, cells.scale * self.law.spread(1)))
+            }
+            _ => None,
+        };
         let scores = predictor.scores(&table);
-        let scored = Scored { scores: &scores, targets: &table.targets, strata: &strata };
+        let cut = predictor.cut();
+        let scored = Scored { scores: &scores, targets: &table.targets, strata: &strata, cut };
         let shares = self.shares.of(norm(self.law), scored);
-        Ok(self.conclude(&lattice.release(&shares, &noise), lattice.step()))
+        let measured = self.conclude(&lattice.release(&shares, &noise), lattice.step());
+        let Some((stretch, lattice, noise, deviation)) = cells else { return Ok((measured, None)) };
+        let counts = CellCounts::of_scores(stretch, &scores, &table.targets, &strata).query()?;
+        let released = lattice.release(&counts, &noise);
+        let line = predictor.log_odds();
+        let histogram = Histogram::new(stretch, released, (deviation, self.law), self.size, line.as_ref());
+        Ok((measured, Some(histogram)))
     }
 
     /// What noisy shares say. Post-processing.
@@ -266,6 +333,23 @@ impl Evaluation {
             ..Measured::default()
         }
     }
+}
+
+/// The noise of a histogram at a ratio: `proofs/calibration.md`.
+fn cell_noise(law: NoiseKind, ratio: f64, size: usize, budget: Budget) -> Result<CellNoise, LearnError> {
+    let sensitivity = match law {
+        NoiseKind::Laplace => score_cells::sensitivity_l1(false),
+        NoiseKind::Gaussian | NoiseKind::Euclidean => score_cells::sensitivity(false),
+    };
+    let error = law.reach(COUNTS) * score_cells::error_bound(size);
+    let distance = up_by(sensitivity + 2.0 * error, 2.0);
+    let lattice_bits = lattice::bits_for(up_by(size as f64 * ratio / distance, 8.0))?;
+    let left = down_by(ratio - law.rounding(COUNTS, lattice_bits), 2.0);
+    let scale = up_by(distance / left, 4.0);
+    if !(left > 0.0 && scale.is_finite()) {
+        return Err(LearnError::DeltaTooSmall(budget));
+    }
+    Ok(CellNoise { ratio, scale, lattice_bits })
 }
 
 /// The distance that a law's noise hides.

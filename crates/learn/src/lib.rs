@@ -24,6 +24,7 @@ mod export;
 mod model;
 pub mod parts;
 mod persons;
+mod probabilities;
 mod rehearsal;
 mod release;
 mod representation;
@@ -34,14 +35,16 @@ mod train;
 pub use certificate::certified_problem;
 pub use checkpoint::{Checkpointer, Store};
 pub use error::LearnError;
-pub use evaluation::{Estimate, Evaluation, Measured};
+pub use evaluation::{Calibrated, Estimate, Evaluation, Histogram, Measured, Threshold};
 pub use export::effects::{At, Effect, Effects, Of};
 pub use export::shapes::{EmptyCell, Shape, ShapeParts};
 pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
 pub use pairdp_certificate::{
-    Algorithm, Average, Certificate, Claim, GradientRelease, Order, Phase, Released, Representation, Shuffle,
+    Algorithm, Average, Certificate, Claim, Counted, GradientRelease, Order, Phase, Probabilities, Released,
+    Representation, Shuffle,
 };
 pub use pairdp_pairwise::LossKind;
+pub use probabilities::{FlagBy, LogOdds};
 pub use release::{
     Mechanism,
     arrivals::calibrate::Arrivals,

@@ -1,5 +1,6 @@
 //! The model file: one JSON document.
 
+use crate::probabilities::{self, Probabilities};
 use crate::representation::map::{CategoryTable, NumberTable};
 use crate::representation::{self, Map, Representation};
 use crate::{AsPrinted, Certificate, Plan, certified_problem};
@@ -95,6 +96,9 @@ pub struct Predictor {
     /// What was released of where columns lie, from which a row's map follows; none where rows are as ranges put them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub representation: Option<Representation>,
+    /// Counts of labels by cells of the score, from which probabilities follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probabilities: Option<Probabilities>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
@@ -338,6 +342,11 @@ fn check(found: &str, expected: &'static str, predictor: &Predictor) -> Result<(
     {
         return Err(ModelError::Encoding("the released weights do not fit the columns".into()));
     }
+    if let Some(counted) = &predictor.probabilities
+        && !(probabilities::fits(counted) && predictor.stretch().is_some())
+    {
+        return Err(ModelError::Encoding("the counts of labels are not of such a model's scores".into()));
+    }
     let (parameters, features) = (predictor.parameters.len(), predictor.features());
     let fitting = match predictor.task {
         // Distances do not see a constant.
@@ -382,6 +391,7 @@ mod tests {
                 constant,
                 parameters,
                 representation: None,
+                probabilities: None,
             };
             let text = BaselineModel::new(predictor).to_json().unwrap();
             assert_eq!(BaselineModel::from_json(&text).is_ok(), fits, "{text}");

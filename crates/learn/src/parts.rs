@@ -24,6 +24,7 @@ use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Answer, Question, Share};
 use pairdp_pairwise::knots::{KnotSums, Layout};
 use pairdp_pairwise::moments::{Target, Totals, Weights};
+use pairdp_pairwise::score_cells::{CellCounts, Stretch};
 pub use part::Part;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -141,6 +142,13 @@ enum Request {
         target: Target,
         kappa: f64,
     },
+    /// Labels by cells of the score, after everything else.
+    Cells {
+        run: String,
+        stretch: Stretch,
+        weights: Vec<f64>,
+        added: f64,
+    },
 }
 
 /// What some parts say together. Each is counted once: one that were added twice would move the sum by more than the noise
@@ -166,6 +174,7 @@ enum Content {
     Knots(KnotSums),
     Answer(Answer),
     Moments(Totals),
+    Cells(CellCounts),
 }
 
 /// Which rows belong to a phase: a stretch of a public permutation of all.
@@ -212,6 +221,10 @@ pub fn merge(a: &[u8], b: &[u8]) -> Result<Vec<u8>, LearnError> {
         (Content::Moments(mut a), Content::Moments(b)) => {
             a.merge(&b)?;
             Content::Moments(a)
+        }
+        (Content::Cells(mut a), Content::Cells(b)) => {
+            a.merge(&b)?;
+            Content::Cells(a)
         }
         _ => return Err(parts::Mismatch.into()),
     };
@@ -364,6 +377,20 @@ impl Parts {
         let run = self.run.clone();
         match self.asked(&Request::Moments { run, weights, target, kappa })? {
             Content::Moments(totals) => Ok(totals.mean(weights, kappa, self.columns, self.len())?),
+            _ => Err(parts::Mismatch.into()),
+        }
+    }
+
+    /// Labels by cells of the score of all records.
+    pub(crate) fn cells(
+        &mut self,
+        stretch: Stretch,
+        weights: &[f64],
+        added: f64,
+    ) -> Result<CellCounts, LearnError> {
+        let (run, weights) = (self.run.clone(), weights.to_vec());
+        match self.asked(&Request::Cells { run, stretch, weights, added })? {
+            Content::Cells(counts) => Ok(counts),
             _ => Err(parts::Mismatch.into()),
         }
     }

@@ -18,7 +18,8 @@ impl PaidRun {
         run(&mut curator, checkpointer)
     }
 
-    /// Everything that a run releases, in order: where columns lie, if that comes first, and every answer of training. For audits,
+    /// Everything that a run releases, in order: where columns lie, if that comes first, every answer of training, and labels by cells
+    /// of the score, if they are counted. For audits,
     /// whose tables are their own; there is no certificate.
     ///
     /// # Errors
@@ -30,7 +31,8 @@ impl PaidRun {
         let checkpointer = &mut Checkpointer::none();
         let (curator, representation) = self.spec.curator(self.rows, source, checkpointer)?;
         let mut curator = curator.traced();
-        run(&mut curator, checkpointer)?;
+        let parameters = run(&mut curator, checkpointer)?;
+        self.spec.predictor(parameters, representation.clone(), &mut curator)?;
         Ok((representation, curator.trace().to_vec()))
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod moments;
 pub(crate) mod noise_kind;
 pub(crate) mod noise_to_signal;
 pub(crate) mod packing;
+pub(crate) mod probabilities;
 pub(crate) mod results;
 pub(crate) mod samples;
 pub(crate) mod walk;
@@ -109,6 +110,9 @@ impl Mechanism {
         if plan.representation().is_some() && !whole_table {
             return Err(LearnError::NoProof("a representation under this algorithm"));
         }
+        if plan.probabilities().is_some() {
+            probabilities::check(problem, plan)?;
+        }
         if plan.steps() == 0 && !matches!(problem.objective(), Objective::Metric { .. }) {
             // Only a distance is there without learning.
             return Err(LearnError::Plan { what: "the number of steps", range: "at least 1", value: 0.0 });
@@ -123,7 +127,7 @@ impl Mechanism {
         })
     }
 
-    /// What is released before training, in order.
+    /// What is released beside training, in order.
     pub fn stages(&self) -> Vec<Stage> {
         self.common().stages()
     }
@@ -221,13 +225,15 @@ impl PublicFacts {
         Ok(self.problem.gradient_sensitivity(norm, self.records)?.get())
     }
 
-    /// The ratio of each of so many releases, after what stages before them take.
+    /// The ratio of each of so many releases, after what stages beside them take.
     pub(crate) fn ratio(&self, for_data: Budget, releases: f64) -> Result<f64, LearnError> {
         let law = self.plan.law();
         let whole = law.ratio(for_data, releases)?;
-        Ok(match self.plan.representation() {
-            Some(knots) => down_by(whole * law.part(1.0 - knots.share), 4.0),
-            None => whole,
+        let knots = self.plan.representation().map_or(0.0, |knots| knots.share);
+        let cells = self.plan.probabilities().map_or(0.0, |cells| cells.share);
+        Ok(match knots + cells {
+            taken if taken > 0.0 => down_by(whole * law.part(1.0 - knots - cells), 4.0),
+            _ => whole,
         })
     }
 
@@ -245,12 +251,14 @@ pub(crate) struct Common {
     pub(crate) sampler_delta: f64,
     /// What is released before training.
     pub(crate) knots: Option<Stage>,
+    /// What is released after it.
+    pub(crate) probabilities: Option<Stage>,
 }
 
 impl Common {
-    /// What is released before training, in order.
+    /// What is released beside training, in order.
     pub(crate) fn stages(&self) -> Vec<Stage> {
-        self.knots.into_iter().collect()
+        self.knots.into_iter().chain(self.probabilities).collect()
     }
 
     /// Sets aside what approximate samples cost, and returns what is left for the data.
@@ -259,7 +267,8 @@ impl Common {
         problem.gradient_sensitivity(0.0, records)?;
         plan.law().check(budget)?;
         let before = plan.representation().map_or(0.0, |knots| plan.law().samples(knots.coordinates));
-        let sampler_delta = delta_share(budget.epsilon.get(), samples + before);
+        let after = plan.probabilities().map_or(0.0, |cells| plan.law().samples(2 * cells.cells));
+        let sampler_delta = delta_share(budget.epsilon.get(), samples + before + after);
         let left = down_by(budget.delta.get() - sampler_delta, 1.0);
         let delta =
             if plan.law() == NoiseKind::Laplace && sampler_delta <= 0.0 { budget.delta.get() } else { left };
@@ -269,7 +278,8 @@ impl Common {
         }
         let for_data = Budget { epsilon: budget.epsilon, delta };
         let knots = knots::calibrate(&public, for_data)?;
-        Ok((Self { public, sampler_delta, knots }, for_data))
+        let probabilities = probabilities::calibrate(&public, for_data)?;
+        Ok((Self { public, sampler_delta, knots, probabilities }, for_data))
     }
 }
 

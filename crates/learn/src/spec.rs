@@ -24,11 +24,12 @@ use crate::release::{PublicFacts, packing};
 use crate::representation::{self, Map, Representation, TargetMap};
 use crate::{LearnError, Mechanism, NoiseKind, Task};
 use pairdp_accountant::Price;
-use pairdp_certificate::KnotPlan;
+use pairdp_certificate::{CellPlan, KnotPlan};
 use pairdp_data::{Encoding, Label};
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::Problem;
 use pairdp_pairwise::knots::{Block, Layout, Spacing};
+use pairdp_pairwise::score_cells::CELLS;
 use pairdp_units::{Budget, Delta, Unit};
 
 /// A run, calibrated.
@@ -193,6 +194,9 @@ impl Settings {
             let share = chosen.representation_share.unwrap_or(usual);
             plan = plan.with_representation(KnotPlan { share, numbers, categories, coordinates })?;
         }
+        if let Some(share) = chosen.probability_share() {
+            plan = plan.with_probabilities(CellPlan { share, cells: CELLS })?;
+        }
         let (mut budget, mut printed) = (budget, None);
         if self.calibration == Calibration::Literal {
             if self.unit == Unit::Person {
@@ -200,6 +204,9 @@ impl Settings {
             }
             if !first.blocks().is_empty() {
                 return Err(LearnError::NoProof("a representation with a paper's noise"));
+            }
+            if plan.probabilities().is_some() {
+                return Err(LearnError::NoProof("probabilities with a paper's noise"));
             }
             if algorithm == Algorithm::NoisyGd {
                 plan = plan.with_constant_noise();
@@ -234,7 +241,8 @@ impl Settings {
             return Ok(Plan::at_rest(self.mechanism.unwrap_or(usual)));
         }
         let suggested = if self.by_ranks() && algorithm == Algorithm::NoisyGd {
-            auto::by_time(problem, records, budget, self.representation_share)?
+            let share = self.representation_share.unwrap_or(auto::REPRESENTATION_SHARE);
+            auto::by_time(problem, records, budget, share + self.probability_share().unwrap_or(0.0))?
         } else {
             Plan::suggested(algorithm, problem, records, columns, budget)?
         };
@@ -243,8 +251,15 @@ impl Settings {
         let mut plan = Plan::new(algorithm, steps, size, self.average.unwrap_or(suggested.average()))?;
         let law = match self.mechanism {
             Some(law) => law,
-            // Whose ratios compose with those of a first release.
+            // Whose ratios compose with those of a first or last release.
             None if self.by_ranks() => suggested.law(),
+            None if self.probability_share().is_some() => {
+                if budget.delta == Delta::PURE {
+                    NoiseKind::Laplace
+                } else {
+                    NoiseKind::Gaussian
+                }
+            }
             None if algorithm == Algorithm::NoisyGd => {
                 NoiseKind::quietest(budget, f64::from(steps), packing::coordinates(problem, columns))?
             }

@@ -9,6 +9,7 @@
 use crate::checkpoint::fingerprint;
 use crate::parts::{CountedParts, RowLayout};
 use crate::persons;
+use crate::probabilities;
 use crate::release::PublicFacts;
 use crate::release::{can_ask_parts, keeps_promise};
 use crate::representation::{self, Map, Representation, TargetMap};
@@ -22,7 +23,7 @@ use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{KnotSums, Spacing};
-use pairdp_pairwise::{Records, Strata, clip_row};
+use pairdp_pairwise::{Neighbours, Records, Strata, clip_row};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
 use zeroize::Zeroize as _;
@@ -200,11 +201,29 @@ impl PaidRun {
     pub fn train(self, checkpointer: &mut Checkpointer<'_>) -> Result<PrivateModel, LearnError> {
         let Self { spec, rows, run } = self;
         checkpointer.runs(&spec.mechanism)?;
-        let (curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
-        let (mut parameters, certificate) = curator.certified(checkpointer)?;
+        let (mut curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
+        let parameters = crate::run(&mut curator, checkpointer)?;
+        let predictor = spec.predictor(parameters, representation, &mut curator)?;
+        let PublicFacts { plan, problem, .. } = spec.facts();
+        let TrainingSpec { because, as_printed, .. } = spec;
+        let mut model = PrivateModel::new(predictor, plan, problem.ridge(), curator.close());
+        (model.because, model.as_printed, model.run) = (because, as_printed, run);
+        Ok(model)
+    }
+}
+
+impl TrainingSpec {
+    /// What is done with a row, from what training found; with probabilities where they are to be released, which is done here.
+    pub(crate) fn predictor<S: Source>(
+        &self,
+        mut parameters: Vec<f64>,
+        representation: Option<Representation>,
+        curator: &mut Curator<S>,
+    ) -> Result<Predictor, LearnError> {
+        let spec = self.clone();
         let targets = representation.as_ref().and_then(|released| TargetMap::new(&spec.first, released));
-        let PublicFacts { plan, features, .. } = spec.mechanism.common().public;
-        let TrainingSpec { task, encoding, label, layout, because, as_printed, .. } = spec;
+        let PublicFacts { plan, features, records, .. } = spec.mechanism.common().public;
+        let TrainingSpec { task, encoding, label, layout, .. } = spec;
         let RowLayout { problem, feature_bound, constant } = layout;
         if let Some(targets) = targets {
             targets.undo(&mut parameters);
@@ -214,18 +233,34 @@ impl PaidRun {
             // Without an intercept the one that was solved for is left out.
             parameters.truncate(features);
         }
-        let mut predictor =
-            Predictor { task, encoding, label, feature_bound, constant, parameters, representation };
+        let probabilities = None;
+        let mut predictor = Predictor {
+            task,
+            encoding,
+            label,
+            feature_bound,
+            constant,
+            parameters,
+            representation,
+            probabilities,
+        };
         if predictor.follow_schema() {
             problem.domain().project(&mut predictor.parameters);
         }
-        let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
-        (model.because, model.as_printed, model.run) = (because, as_printed, run);
-        Ok(model)
+        if let (Some(noise), Some(stretch)) = (self.mechanism.probability_noise(), predictor.stretch()) {
+            // Records have the constant only where gradients need it there.
+            let columns = self.columns();
+            let weights = &predictor.parameters[..columns];
+            let added = if columns < predictor.parameters.len() { predictor.intercept() } else { 0.0 };
+            let counts = curator.noisy_cells(stretch, weights, added)?;
+            let deviation = noise.sigma * plan.law().spread(1);
+            let secret = problem.neighbours() != Neighbours::ReplaceOne;
+            let counted = probabilities::released(stretch, counts, deviation, records as f64, secret);
+            predictor.probabilities = Some(counted);
+        }
+        Ok(predictor)
     }
-}
 
-impl TrainingSpec {
     /// Hands the rows to a curator: as ranges put them, or by what a first release says of where columns lie.
     pub(crate) fn curator<S: Source>(
         &self,

@@ -174,6 +174,7 @@ fn model(
         constant,
         parameters,
         representation: None,
+        probabilities: None,
     };
     PrivateModel::new(predictor, plan, problem.ridge(), certificate)
 }

@@ -33,7 +33,8 @@ fn model(table: Table) -> PrivateModel {
 }
 
 fn accuracy(model: &PrivateModel, test: &Table) -> f64 {
-    let right = |(score, target): (&f64, &f64)| (*score > 0.0) == (*target > 0.0);
+    let cut = model.predictor.cut();
+    let right = |(score, target): (&f64, &f64)| (*score > cut) == (*target > 0.0);
     let scores = model.predictor.scores(test);
     scores.iter().zip(&test.targets).filter(|pair| right(*pair)).count() as f64 / test.rows as f64
 }

@@ -212,6 +212,32 @@ fn parts_give_the_model_of_the_whole_table() {
     }
 }
 
+/// Labels by cells of the score, too, with what is certified of them.
+#[test]
+fn parts_count_labels_by_cells_as_the_whole_table_does() {
+    for (task, algorithm) in [(Task::Ranking, Algorithm::Moments), (Task::Classification, Algorithm::NoisyGd)]
+    {
+        let steps = (algorithm == Algorithm::NoisyGd).then_some(4);
+        let ranks =
+            Settings { representation: Some(RepresentationKind::Ranks), ..settings(task, algorithm, None) };
+        let settings = Settings { probabilities: Some(true), steps, ..ranks };
+        let schema = schema(task);
+        let training = training(&settings, &Encoding::of(&schema));
+        let released = |rows: Rows| {
+            let open = training.open(&mut Unbooked, &mut Checkpointer::none(), || Ok::<_, LearnError>(rows));
+            open.unwrap().releases(Replay::from_seed(4)).unwrap()
+        };
+        let expected = released(table(&schema)(task).into());
+        assert_eq!(expected.1.last().unwrap().answer.len(), 32);
+        for count in [1, 2, 9] {
+            let parts = found(task, &schema, &files(task, count), calm());
+            assert_eq!(released(parts.into()), expected, "{settings:?} in {count} parts");
+        }
+        let model = training.fit(found(task, &schema, &files(task, 3), calm())).unwrap();
+        assert!(verify(&model).holds() && model.predictor.probabilities.is_some());
+    }
+}
+
 /// More than 200 failures, and neither the parameters, the number of releases nor what the certificate says was released change.
 #[test]
 fn failures_and_retries_change_nothing() {

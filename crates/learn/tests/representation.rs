@@ -110,8 +110,9 @@ fn certificates_account_for_the_first_release() {
         };
         let knots = |change: &dyn Fn(&mut pairdp_certificate::StageNoise)| {
             tampered(&|model| {
-                let pairdp_certificate::Stage::Knots { noise, .. } = &mut model.certificate.stages[0];
-                change(noise);
+                if let pairdp_certificate::Stage::Knots { noise, .. } = &mut model.certificate.stages[0] {
+                    change(noise);
+                }
             });
         };
         knots(&|noise| noise.sigma *= 0.99);
@@ -126,9 +127,11 @@ fn certificates_account_for_the_first_release() {
             tampered(&|model| model.certificate.sampler_delta *= 0.5);
         }
         tampered(&|model| {
-            let pairdp_certificate::Stage::Knots { numbers, categories, .. } =
-                &mut model.certificate.stages[0];
-            (*numbers, *categories) = (1, 2);
+            if let pairdp_certificate::Stage::Knots { numbers, categories, .. } =
+                &mut model.certificate.stages[0]
+            {
+                (*numbers, *categories) = (1, 2);
+            }
         });
     }
 }

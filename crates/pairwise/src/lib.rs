@@ -18,6 +18,7 @@ pub mod moments;
 mod problem;
 mod ranking_statistics;
 mod records;
+pub mod score_cells;
 mod sensitivity;
 mod strata;
 

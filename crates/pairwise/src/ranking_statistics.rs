@@ -45,6 +45,8 @@ pub struct Scored<'a> {
     pub targets: &'a [f64],
     /// In the same order.
     pub strata: &'a Strata,
+    /// The score above which a record's class is taken to be positive; public.
+    pub cut: f64,
 }
 
 impl Shares {
@@ -87,7 +89,7 @@ impl Shares {
 
     /// The shares. Total: whatever the scores are, and for one class only.
     pub fn of(self, norm: Norm, scored: Scored<'_>) -> Vec<f64> {
-        let Scored { scores, targets, strata } = scored;
+        let Scored { scores, targets, strata, cut } = scored;
         let whole = strata.weights();
         let weight = |i: usize| whole.get(i).copied().unwrap_or(1);
         let one = if strata.is_weighed() { u128::from(strata::ONE) } else { 1 };
@@ -113,7 +115,7 @@ impl Shares {
             positives * Self::second_scale(norm),
         ];
         if self == Self::Classification {
-            shares.push(total(&|i| (scores[i] > 0.0) == positive(i)));
+            shares.push(total(&|i| (scores[i] > cut) == positive(i)));
         }
         shares
     }
@@ -163,7 +165,7 @@ mod tests {
     }
 
     fn shares(shares: Shares, norm: Norm, (scores, targets): &(Vec<f64>, Vec<f64>)) -> Vec<f64> {
-        shares.of(norm, Scored { scores, targets, strata: &Strata::plain(scores.len()) })
+        shares.of(norm, Scored { scores, targets, strata: &Strata::plain(scores.len()), cut: 0.0 })
     }
 
     fn apart(norm: Norm, a: &[f64], b: &[f64]) -> f64 {
@@ -223,7 +225,8 @@ mod tests {
                     .iter()
                     .map(|person| {
                         let (scores, positive, strata) = joined(person, other);
-                        let scored = Scored { scores: &scores, targets: &positive, strata: &strata };
+                        let scored =
+                            Scored { scores: &scores, targets: &positive, strata: &strata, cut: 0.0 };
                         Shares::Classification.of(norm, scored)
                     })
                     .collect();

@@ -284,7 +284,8 @@ fn no_neighbour_moves_the_shares_further_than_claimed() {
             let shares = |table: &[(f64, f64)]| {
                 let (scores, targets): (Vec<f64>, Vec<f64>) = table.iter().copied().unzip();
                 let strata = Strata::plain(n);
-                Shares::Survival.of(norm, Scored { scores: &scores, targets: &targets, strata: &strata })
+                Shares::Survival
+                    .of(norm, Scored { scores: &scores, targets: &targets, strata: &strata, cut: 0.0 })
             };
             let mut furthest = 0.0;
             for code in 0..records.len().pow(u32::try_from(n).unwrap() - 1) {
@@ -320,8 +321,8 @@ fn the_index_follows_from_the_shares() {
             .collect();
         let expected = concordance_index(&scores, &targets, None).unwrap();
         let of = |strata: &Strata| {
-            let shares =
-                Shares::Survival.of(Norm::Sum, Scored { scores: &scores, targets: &targets, strata });
+            let shares = Shares::Survival
+                .of(Norm::Sum, Scored { scores: &scores, targets: &targets, strata, cut: 0.0 });
             0.5 + shares[0] / (shares[1] / Shares::second_scale(Norm::Sum))
         };
         assert!((of(&Strata::plain(n)) - expected).abs() < 1e-13);

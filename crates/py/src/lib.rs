@@ -3,6 +3,7 @@
 
 mod accounting;
 mod audit;
+mod evaluation;
 mod gateway;
 mod ledger;
 mod model;
@@ -27,6 +28,8 @@ mod _core {
     use crate::accounting::{epsilon, noise_multiplier, shown_up, trade_off};
     #[pymodule_export]
     use crate::audit::audit;
+    #[pymodule_export]
+    use crate::evaluation::evaluate;
     #[pymodule_export]
     use crate::ledger::{
         ledger_add, ledger_balances, ledger_check, ledger_check_schema, ledger_create, ledger_grant,

@@ -2,8 +2,9 @@
 
 use crate::gateway::{EnterCore as _, Refused};
 use crate::tables::Rows;
+use crate::training::labelled;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
-use pairdp_learn::{BaselineModel, Effects, Predictor, PrivateModel};
+use pairdp_learn::{BaselineModel, Effects, FlagBy, Predictor, PrivateModel};
 use pairdp_pairwise::measure;
 use pairdp_verify::{ModelDocument, Patience, verify_with};
 use pyo3::prelude::*;
@@ -41,6 +42,68 @@ impl Model {
     fn scores<'py>(&self, py: Python<'py>, rows: Rows<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let table = rows.encode(&self.predictor.encoding, false)?;
         Ok(PyArray1::from_vec(py, py.enter_core(|| Ok(self.predictor.scores(&table)))?))
+    }
+
+    /// The probability that each row is positive; `None` where labels were not counted by cells of the score.
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+    ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        let table = rows.encode(&self.predictor.encoding, false)?;
+        let found = py.enter_core(|| Ok(self.predictor.probabilities_of(&table)))?;
+        Ok(found.map(|found| PyArray1::from_vec(py, found)))
+    }
+
+    /// The score above which a row counts as positive.
+    fn cut(&self) -> f64 {
+        self.predictor.cut()
+    }
+
+    /// The class that all rows have, if all have the same: whether it is the positive one.
+    fn majority(&self) -> Option<bool> {
+        self.predictor.log_odds().and_then(|line| line.majority())
+    }
+
+    /// The score from which on rows are flagged, and the probability there, by one of three public numbers.
+    #[pyo3(signature = (flag_share=None, sensitivity=None, cost_ratio=None))]
+    fn flagged_from(
+        &self,
+        flag_share: Option<f64>,
+        sensitivity: Option<f64>,
+        cost_ratio: Option<f64>,
+    ) -> PyResult<(f64, f64)> {
+        let by = match (flag_share, sensitivity, cost_ratio) {
+            (Some(share), None, None) => FlagBy::FlagShare(share),
+            (None, Some(share), None) => FlagBy::Sensitivity(share),
+            (None, None, Some(ratio)) => FlagBy::CostRatio(ratio),
+            _ => return Err(Refused::value("say one of flag_share, sensitivity and cost_ratio").into()),
+        };
+        Ok(self.predictor.flagged_from(by).map_err(Refused::from)?)
+    }
+
+    /// The same model with probabilities by the labels of a public table.
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+    fn calibrated(
+        &self,
+        py: Python<'_>,
+        rows: Rows<'_>,
+        targets: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let table = labelled(&self.predictor.encoding, &rows, &targets, None, false)?;
+        py.enter_core(|| {
+            let predictor = self.predictor.calibrated_on(&table)?;
+            let text = if let Ok(mut model) = PrivateModel::from_json(&self.text) {
+                model.predictor = predictor.clone();
+                model.to_json()?
+            } else {
+                let mut model = BaselineModel::from_json(&self.text)?;
+                model.predictor = predictor.clone();
+                model.to_json()?
+            };
+            Ok(Self { text, predictor })
+        })
     }
 
     /// Every row mapped to where Euclidean distance is the metric's.

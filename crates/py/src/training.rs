@@ -72,7 +72,7 @@ pub(crate) fn fit_baseline(
 }
 
 /// An encoded table with its targets.
-fn labelled(
+pub(crate) fn labelled(
     encoding: &Encoding,
     rows: &Rows<'_>,
     targets: &PyReadonlyArray1<'_, f64>,

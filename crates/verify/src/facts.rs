@@ -4,7 +4,7 @@ use crate::algorithms::{has_phases, learns_from_times, needs_pairs, perturbs_out
 use crate::constants::{self, Constants, constants, is_semidefinite, radius};
 use crate::losses::{is_lipschitz, needs_tree};
 use crate::relations::{Relation, TOLERANCE, close, covers, require};
-use crate::{former, moments, paths, ranges, samples, stages};
+use crate::{former, moments, paths, probabilities, ranges, samples, stages};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{
     Algorithm, Certificate, Domain, FORMAT, FORMER, Labels, MetricLoss, ModelDocument, Neighbours, Noise,
@@ -55,6 +55,7 @@ impl<'a> Facts<'a> {
                 ranges::check(self),
             ),
             ("stages", stages::RELATION, stages::check(self)),
+            ("probabilities", probabilities::RELATION, probabilities::check(self)),
             ("score bound", "the largest score is κB", self.score_bound()),
             ("model", "‖w‖ ≤ B", self.model_norm()),
             ("plan", "the plan that trained is the one that was certified", self.plan()),

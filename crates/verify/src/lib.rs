@@ -31,6 +31,7 @@ mod losses;
 mod moments;
 mod orders;
 mod paths;
+mod probabilities;
 mod ranges;
 mod relations;
 mod results;

@@ -1,4 +1,4 @@
-//! What was released before training: `proofs/representation.md`.
+//! What was released before training: `proofs/representation.md`. What was released after it is in `probabilities.rs`.
 //!
 //! The map of rows is not in the file: it follows from the released weights wherever it is needed, so there is nothing to compare.
 //! What has to hold is the noise, and that later releases are about rows of the ball that the problem states, whatever the map.
@@ -67,14 +67,21 @@ pub(crate) fn check(facts: &Facts) -> Result<(), String> {
     require(!times || !facts.certificate.stages.is_empty(), || {
         "moments of times without a histogram".into()
     })?;
-    let (stage, released) = match (facts.certificate.stages.as_slice(), &predictor.representation) {
+    // What is released after training is looked at elsewhere.
+    let before = match facts.certificate.stages.as_slice() {
+        [before @ .., Stage::Probabilities { .. }] => before,
+        all => all,
+    };
+    let (stage, released) = match (before, &predictor.representation) {
         ([], None) => {
             return require(planned.is_none(), || "the plan has a stage that was not certified".into());
         }
         ([stage], Some(released)) => (stage, released),
         _ => return Err("a stage and what it released come together".into()),
     };
-    let Stage::Knots { numbers, categories, coordinates, counts_records, noise } = *stage;
+    let Stage::Knots { numbers, categories, coordinates, counts_records, noise } = *stage else {
+        return Err("counts of scores before there are scores".into());
+    };
     share(facts, planned.map_or(f64::NAN, |plan| plan.share), noise.ratio)?;
     let (own_numbers, own_categories, entries) =
         if maps_rows(released) { columns(&predictor.encoding) } else { (0, 0, 0) };
@@ -125,17 +132,23 @@ pub(crate) fn check(facts: &Facts) -> Result<(), String> {
     reading(facts, released, noise.sigma, coordinates)
 }
 
-/// The part of μ², or of ε where ratios add up, that the plan gives to the stage: all of it only if nothing follows.
+/// The part of μ², or of ε where ratios add up, that the plan gives to the stage: all of it only if there is nothing else.
 fn share(facts: &Facts, share: f64, ratio: f64) -> Result<(), String> {
     let within = if alone(facts) { share.to_bits() == 1.0_f64.to_bits() } else { share > 0.0 && share < 1.0 };
     require(within, || format!("a share of {share:e}"))?;
-    let (steps, after) = match facts.certificate.released {
-        Released::Gradients { steps, ratio, .. } => (f64::from(steps), ratio),
-        Released::Moments { ratio, .. } => (1.0, ratio),
+    close("the share", share, part_of_all(facts, ratio)?, TOLERANCE)
+}
+
+/// What a ratio is of all that is released: squared for Gaussian noise, as it is for others.
+pub(crate) fn part_of_all(facts: &Facts, ratio: f64) -> Result<f64, String> {
+    let part = |ratio: f64| if facts.noise == Noise::Gaussian { ratio * ratio } else { ratio };
+    let training = match facts.certificate.released {
+        Released::Gradients { steps, ratio, .. } => f64::from(steps) * part(ratio),
+        Released::Moments { ratio, .. } => part(ratio),
         _ => return Err("no proof for such a stage".into()),
     };
-    let part = |ratio: f64| if facts.noise == Noise::Gaussian { ratio * ratio } else { ratio };
-    close("the share", share, part(ratio) / (part(ratio) + steps * part(after)), TOLERANCE)
+    let beside: f64 = facts.certificate.stages.iter().map(|stage| part(stage.noise().ratio)).sum();
+    Ok(part(ratio) / (beside + training))
 }
 
 /// What the model says of its own weights.

@@ -91,7 +91,7 @@ fn person_auc(scores: &[f64], table: &Table) -> f64 {
     let scores: Vec<f64> = order.iter().map(|row| scores[*row]).collect();
     let targets: Vec<f64> = order.iter().map(|row| table.targets[*row]).collect();
     let strata = Strata::of_persons(&counts, owners.persons());
-    let scored = Scored { scores: &scores, targets: &targets, strata: &strata };
+    let scored = Scored { scores: &scores, targets: &targets, strata: &strata, cut: 0.0 };
     let shares = Shares::Ranking.of(pairdp_pairwise::Norm::Sum, scored);
     let p = 2.0 * shares[1];
     0.5 + shares[0] / (p * (1.0 - p))

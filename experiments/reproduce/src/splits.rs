@@ -30,6 +30,7 @@ pub fn plain(task: Task, columns: usize, constant: f64, parameters: Vec<f64>) ->
         constant,
         parameters,
         representation: None,
+        probabilities: None,
     })
 }
 
@@ -51,7 +52,7 @@ pub fn quality(predictor: &Predictor, train: &Table, test: &Table) -> Result<f64
             let right = scores()
                 .iter()
                 .zip(&positive)
-                .filter(|(score, positive)| (**score > 0.0) == **positive)
+                .filter(|(score, positive)| (**score > predictor.cut()) == **positive)
                 .count();
             Ok(right as f64 / test.rows as f64)
         }

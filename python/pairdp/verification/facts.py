@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr
 
-from . import former, ranges, stages
+from . import former, probabilities, ranges, stages
 from .algorithms import HALVING, KINDS, LEARN_FROM_TIMES, WHOLE_TABLE
 from .constants import Constants, constants
 from .losses import MARGINS
@@ -61,9 +61,9 @@ class Facts:
         self.stages = [stages.read(stage) for stage in self.certificate.get("stages", [])]
         require(KINDS[self.algorithm] == self.released["kind"], f"{self.algorithm} does not release this")
         keys = "task encoding feature_bound parameters"
-        self.predictor = fields(document["predictor"], keys, "label constant representation")
+        self.predictor = fields(document["predictor"], keys, "label constant representation probabilities")
         self.constant = number(self.predictor.get("constant", 0.0))
-        optional = "order expected_pairs constant_noise tighten momentum representation"
+        optional = "order expected_pairs constant_noise tighten momentum representation probabilities"
         self.plan = fields(document["training"], "algorithm steps step_size average law", optional)
         self.trained_ridge = document["ridge"]
 
@@ -91,6 +91,11 @@ class Facts:
                 "stages",
                 "weights of knots, if any: of every column, Δ = √(2·numbers + ½·categories + 1), σ = (Δ + 2τ)/(m − rounding)",
                 lambda: stages.check(self),
+            ),
+            (
+                "probabilities",
+                "counts of labels by cells of the score, if any: Δ = √2 (2 in ℓ1; 1 under a promised cap), σ = (Δ + 2τ)/(m − rounding)",
+                lambda: probabilities.check(self),
             ),
             ("persons", "how the records of a person enter is proved for the algorithm and the loss", self._persons),
             ("plan", "the plan that trained is the one that was certified", self._plan),

@@ -33,9 +33,12 @@ MOST_COLUMNS, FUNCTIONS = 600, 5
 
 def read(stage: dict[str, Any]) -> dict[str, Any]:
     """Return a stage of the certificate; only its form is checked."""
-    stage = fields(stage, "kind numbers categories coordinates counts_records noise")
+    known = {"knots": "kind numbers categories coordinates counts_records noise", "probabilities": "kind cells noise"}
+    require(stage.get("kind") in known, f"no stage is called {stage.get('kind')}")
+    stage = fields(stage, known[stage["kind"]])
     stage["noise"] = fields(stage["noise"], "sensitivity error ratio lattice_bits sigma")
-    require(stage["kind"] == "knots", f"no stage is called {stage['kind']}")
+    if stage["kind"] == "probabilities":
+        stage["coordinates"] = 2 * stage["cells"]
     return stage
 
 
@@ -63,18 +66,20 @@ def alone(facts: Facts) -> bool:
     return bool(reading == DISTANCES and facts.problem.kind == "metric" and len(facts.stages) == 1)
 
 
-def _share(facts: Facts, share: float, ratio: float) -> None:
-    """Check the part of μ², or of ε where ratios add up, that the plan gives to the stage."""
+def check_share(facts: Facts, share: float, ratio: float) -> None:
+    """Check the part of μ², or of ε where ratios add up, that the plan gives to a stage."""
     require(share == 1.0 if alone(facts) else 0.0 < share < 1.0, f"a share of {share}")
     steps, power = facts.released.get("steps", 1), 2 if facts.law == "gaussian" else 1
-    own, after = ratio**power, steps * number(facts.released["ratio"]) ** power
-    require(abs(share * (own + after) - own) <= EXCESS * own, f"a share of {share}, used {own / (own + after)}")
+    beside = sum(number(stage["noise"]["ratio"]) ** power for stage in facts.stages)
+    own, whole = ratio**power, beside + steps * number(facts.released["ratio"]) ** power
+    require(abs(share * whole - own) <= EXCESS * own, f"a share of {share}, used {own / whole}")
 
 
 def check(facts: Facts) -> None:
     """Check the noise of the weights of knots, and that they are of the model's own columns."""
     released, planned = facts.predictor.get("representation"), facts.plan.get("representation")
-    present = [bool(facts.stages), released is not None, planned is not None]
+    before = [stage for stage in facts.stages if stage["kind"] == "knots"]
+    present = [bool(before), released is not None, planned is not None]
     require(len(set(present)) == 1, "a stage, its plan and what it released come together")
     # What stands for a time in moments follows from a released histogram, and from nothing else.
     times = facts.problem.in_time and facts.released["kind"] == "moments"
@@ -82,8 +87,8 @@ def check(facts: Facts) -> None:
     if released is None or planned is None:
         return
     require(maps_rows(released) or times, "weights of nothing")
-    require(len(facts.stages) == 1, f"{len(facts.stages)} stages")
-    stage, noise = facts.stages[0], facts.stages[0]["noise"]
+    require(len(before) == 1 and facts.stages[0]["kind"] == "knots", f"{len(before)} stages before training")
+    stage, noise = before[0], before[0]["noise"]
     columns = facts.predictor["encoding"]["columns"] if maps_rows(released) else []
     numbers, categories, places = counts(columns)
     # A target whose place an intercept can say has knots as a column of numbers has.
@@ -101,7 +106,7 @@ def check(facts: Facts) -> None:
     proved = facts.released["kind"] in ("gradients", "moments") and facts.law in ("gaussian", "laplace")
     require(proved and stage["counts_records"] is secret, "no proof for such a stage")
     # A column's weights are at least 0 and add up to 1, or ½ for categories; the label counts once; a secret n weighs √S.
-    _share(facts, number(planned["share"]), number(noise["ratio"]))
+    check_share(facts, number(planned["share"]), number(noise["ratio"]))
     squares, half = numbers + categories / 4.0, numbers + categories / 2.0
     if facts.law == "laplace":
         moved, norm, deviation = max(2.0 * half, half + math.sqrt(squares)) + 1.0, math.sqrt(p), math.sqrt(2.0)

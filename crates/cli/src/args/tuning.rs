@@ -1,5 +1,6 @@
 //! Public choices of the problem and the plan.
 
+use super::decisions::Counting;
 use crate::failure::Failure;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -62,6 +63,8 @@ pub(crate) struct Tuning {
     /// The share of the budget for where columns lie, and for when each was last seen [default: 0.3; 0.1 for times alone]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) representation_share: Option<f64>,
+    #[command(flatten)]
+    pub(crate) counting: Counting,
     /// The number of records is secret, and at most this: the guarantee is for adding or removing a record instead of
     /// replacing it, and records beyond do not count (noisy-gd and moments)
     #[arg(long, value_name = "N")]
@@ -194,6 +197,7 @@ impl Tuning {
             per_person: self.per_person,
             representation: self.representation,
             representation_share: self.representation_share,
+            probabilities: self.counting.said(),
             momentum: self.momentum,
             ridge: self.ridge,
             feature_bound: self.feature_bound,

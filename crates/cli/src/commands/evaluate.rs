@@ -8,7 +8,7 @@ use crate::require_public::require_public;
 use crate::reservation;
 use pairdp_accountant::Payer as _;
 use pairdp_data::{DataError, Encoding, Label, LabelUse, PersonColumn, Schema, Table};
-use pairdp_learn::{Estimate, Evaluation, LearnError, Measured, Predictor, Task};
+use pairdp_learn::{Estimate, Evaluation, Histogram, LearnError, Measured, Predictor, Task};
 use pairdp_ledger::{Booking, Outcome};
 use pairdp_noise::Secure;
 use pairdp_pairwise::{clip_row, measure};
@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
+
+mod curves;
 
 /// Neighbours that vote on a record's class.
 const NEIGHBOURS: usize = 3;
@@ -103,7 +105,11 @@ fn privately(
         Some(person) => (Unit::Person, LabelUse::OfPersons(label, person)),
         None => (Unit::Record, LabelUse::Read(label)),
     };
-    let calibrate = |size| Evaluation::calibrate(predictor.task, unit, size, budget);
+    let calibrate = |size| {
+        let with_curves = arguments.curves;
+        let calibrate = if with_curves { Evaluation::with_curves } else { Evaluation::calibrate };
+        calibrate(predictor.task, unit, size, budget)
+    };
     calibrate(2)?;
     let encoding = public_encoding(&arguments.model, predictor);
     let mut payer = reservation::payer(&arguments.spending, &encoding, label, person.as_ref())?;
@@ -135,8 +141,8 @@ fn privately(
         None => calibrate(size)?,
     };
     let mut source = Secure::from_os().map_err(LearnError::from)?;
-    let measured = evaluation.release(predictor, table, &mut source)?;
-    let released = Released { measured, unit, size, budget, noise_scale: evaluation.scale() };
+    let (measured, histogram) = evaluation.release(predictor, table, &mut source)?;
+    let released = Released { measured, histogram, unit, size, budget, noise_scale: evaluation.scale() };
     let run = payer.as_ref().and_then(Booking::run).map(str::to_owned);
     if let Some(booking) = payer {
         // Before it is printed: what cannot be printed can be had again.
@@ -148,6 +154,7 @@ fn privately(
 /// What a private evaluation says: released numbers and public ones.
 struct Released {
     measured: Measured,
+    histogram: Option<Histogram>,
     unit: Unit,
     size: usize,
     budget: Budget,
@@ -156,7 +163,7 @@ struct Released {
 
 impl Released {
     fn print(&self, run: Option<&str>, printer: &Printer) -> Result<(), Failure> {
-        let Self { measured, unit, size, budget, noise_scale } = self;
+        let Self { measured, histogram, unit, size, budget, noise_scale } = self;
         let mut object =
             serde_json::to_value(measured).map_err(|error| Failure::Failed(error.to_string()))?;
         object[unit.many()] = json!(size);
@@ -164,7 +171,12 @@ impl Released {
         object["delta"] = json!(budget.delta);
         object["noise_scale"] = json!(noise_scale);
         object["run"] = json!(run);
-        printer.result(&noisy_text(measured, (*size, *unit), *budget, run), &object);
+        let mut text = noisy_text(measured, (*size, *unit), *budget, run);
+        if let Some(histogram) = histogram {
+            object["curves"] = curves::object(histogram);
+            text = curves::text(histogram) + &text;
+        }
+        printer.result(&text, &object);
         Ok(())
     }
 
@@ -183,7 +195,8 @@ impl Released {
             (NOISE_SCALE, self.noise_scale),
         ];
         let released = self.measured.named().into_iter().filter_map(estimate).flatten();
-        Outcome::numbers(released.chain(public.map(|(name, number)| (name.to_owned(), number))))
+        let counts = self.histogram.iter().flat_map(curves::numbers);
+        Outcome::numbers(released.chain(counts).chain(public.map(|(name, number)| (name.to_owned(), number))))
     }
 
     /// From the ledger.
@@ -199,7 +212,8 @@ impl Released {
         let count = |unit: Unit| number(unit.many()).map(|size| (unit, size as usize));
         let (unit, size) = count(Unit::Record).or_else(|| count(Unit::Person))?;
         let budget = Budget::new(number(EPSILON)?, number(DELTA)?).ok()?;
-        Some(Self { measured, unit, size, budget, noise_scale: number(NOISE_SCALE)? })
+        let histogram = curves::from_numbers(numbers);
+        Some(Self { measured, histogram, unit, size, budget, noise_scale: number(NOISE_SCALE)? })
     }
 }
 
@@ -265,8 +279,9 @@ pub(crate) fn measured(predictor: &Predictor, table: &Table, data: &Path) -> Res
 
 fn classification(predictor: &Predictor, table: &Table, data: &Path) -> Result<Exact, Failure> {
     let scores = predictor.scores(table);
+    let cut = predictor.cut();
     let right =
-        scores.iter().zip(&table.targets).filter(|(score, target)| (**score > 0.0) == (**target > 0.0));
+        scores.iter().zip(&table.targets).filter(|(score, target)| (**score > cut) == (**target > 0.0));
     let accuracy = right.count() as f64 / table.rows as f64;
     let auc = auc(predictor, table, data)?;
     let text = format!("accuracy {accuracy:.4}, AUC {auc:.4}");

@@ -51,5 +51,11 @@ fn plain(predictor: &Predictor) -> Value {
     if let Some(map) = map {
         object["map"] = map;
     }
+    if let Some(line) = predictor.log_odds() {
+        // The probability is 1/(1 + e^−z) with z = intercept + slope·score, the score cut off at both ends.
+        let ((intercept, slope), [low, high]) = (line.line(), line.ends());
+        object["log_odds"] = json!({ "intercept": intercept, "slope": slope, "low": low, "high": high });
+        object["cut"] = json!(predictor.cut());
+    }
     object
 }

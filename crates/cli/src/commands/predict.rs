@@ -5,7 +5,7 @@ use crate::files;
 use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{LabelKind, LabelUse, Survey, Table};
-use pairdp_learn::{Predictor, Task};
+use pairdp_learn::{FlagBy, Predictor, Task};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
     }
     let Survey { table, readable, kept, .. } =
         printer.surveying(&arguments.data, encoding, &arguments.keep)?;
-    let mut predictions = Predictions::of(&predictor, &table);
+    let mut predictions = Predictions::of(&predictor, &table, arguments.flag.by())?;
     if let Some(twice) = arguments.keep.iter().find(|name| predictions.names.contains(name)) {
         return Err(Failure::refused(
             format!("--keep {twice}: the predictions have a column of that name"),
@@ -85,7 +85,22 @@ enum Cell<'a> {
 }
 
 impl<'a> Predictions<'a> {
-    fn of(predictor: &'a Predictor, table: &Table) -> Self {
+    fn of(predictor: &'a Predictor, table: &Table, by: Option<FlagBy>) -> Result<Self, Failure> {
+        let mut predictions = Self::scored(predictor, table);
+        let flagged_from = by.map(|by| predictor.flagged_from(by)).transpose()?;
+        let Some(line) = predictor.log_odds() else { return Ok(predictions) };
+        predictions.names.push("probability".into());
+        predictions.names.extend(flagged_from.map(|_| "flag".to_owned()));
+        for (row, score) in predictions.rows.iter_mut().zip(predictor.scores(table)) {
+            row.push(Cell::Number(line.probability(score)));
+            if let Some((from, _)) = flagged_from {
+                row.push(Cell::Text(if score >= from { "yes" } else { "no" }.into()));
+            }
+        }
+        Ok(predictions)
+    }
+
+    fn scored(predictor: &'a Predictor, table: &Table) -> Self {
         let numbers = |values: Vec<f64>, width: usize| -> Vec<Vec<Cell<'a>>> {
             values.chunks_exact(width).map(|row| row.iter().copied().map(Cell::Number).collect()).collect()
         };
@@ -96,7 +111,8 @@ impl<'a> Predictions<'a> {
                 rows: numbers(predictor.embed(table), predictor.features()),
             },
             (Task::Classification, Some(LabelKind::Binary { positive, negative })) => {
-                let class = |score: f64| Cell::Text(if score > 0.0 { positive } else { negative }.into());
+                let cut = predictor.cut();
+                let class = |score: f64| Cell::Text(if score > cut { positive } else { negative }.into());
                 let scores = predictor.scores(table).into_iter();
                 Self {
                     names: vec!["score".into(), "class".into()],

@@ -101,6 +101,8 @@ fn are_predictions(bytes: &[u8]) -> bool {
     // A very long header is cut off in its middle.
     let long = || bytes.len() as u64 == BEGINNING && header.starts_with("m1,m2,m3,");
     let header = header.trim_end();
-    let own = header.strip_suffix(",reasons").unwrap_or(header);
+    let own = [",reasons", ",flag", ",probability"]
+        .iter()
+        .fold(header, |header, last| header.strip_suffix(last).unwrap_or(header));
     matches!(own, "score" | "score,class" | "prediction") || embedded() || long()
 }

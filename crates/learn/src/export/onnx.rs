@@ -9,6 +9,7 @@
 //! | input `texts` | string `[rows, categorical columns]`, without spaces around; the empty text is a missing value |
 //! | output `score` | float64 `[rows]`: rankers and classifiers, and regressors whose label has no range |
 //! | output `class` | string `[rows]`: classifiers that know their label |
+//! | output `probability` | float64 `[rows]`: of being positive, where labels were counted by cells of the score |
 //! | output `prediction` | float64 `[rows]`: regressors, in the label's units |
 //! | output `embedding` | float64 `[rows, features]`: metrics; squared Euclidean distance is the metric's |
 //!
@@ -21,7 +22,7 @@ mod tests;
 
 use crate::representation::map::{CATEGORY_SCALE, NumberTable, Tables};
 use crate::representation::{self, Map};
-use crate::{Predictor, Task};
+use crate::{LogOdds, Predictor, Task};
 use graph::{Graph, Tensor};
 use pairdp_data::{ColumnEncoding, Kind, LabelKind, Missing};
 use pairdp_pairwise::metric_map;
@@ -69,15 +70,33 @@ fn score(graph: &mut Graph, predictor: &Predictor, row: &str, weights: &str) {
             weighted(graph, predictor, row, weights, "score");
             graph.output("score", &["rows"], false);
             if let (Task::Classification, Some(LabelKind::Binary { positive, negative })) = (task, kind) {
-                let zero = graph.constant("zero", Tensor::scalar(0.0));
+                let zero = graph.constant("cut", Tensor::scalar(predictor.cut()));
                 let positive = graph.constant("positive", Tensor::text(positive));
                 let negative = graph.constant("negative", Tensor::text(negative));
                 graph.node("Greater", &["score", &zero], "is_positive");
                 graph.node("Where", &["is_positive", &positive, &negative], "class");
                 graph.output("class", &["rows"], true);
             }
+            if let Some(line) = predictor.log_odds() {
+                probability(graph, &line);
+            }
         }
     }
+}
+
+/// From a score to the probability of being positive.
+fn probability(graph: &mut Graph, line: &LogOdds) {
+    let ([low, high], (intercept, slope)) = (line.ends(), line.line());
+    let low = graph.constant("probability_low", Tensor::scalar(low));
+    let high = graph.constant("probability_high", Tensor::scalar(high));
+    let slope = graph.constant("probability_slope", Tensor::scalar(slope));
+    let intercept = graph.constant("probability_intercept", Tensor::scalar(intercept));
+    graph.node("Max", &["score", &low], "score_not_below");
+    graph.node("Min", &["score_not_below", &high], "score_inside");
+    graph.node("Mul", &["score_inside", &slope], "risen");
+    graph.node("Add", &["risen", &intercept], "log_odds");
+    graph.node("Sigmoid", &["log_odds"], "probability");
+    graph.output("probability", &["rows"], false);
 }
 
 /// w·x, and the intercept if there is one.

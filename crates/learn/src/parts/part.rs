@@ -11,6 +11,7 @@ use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Share, Workspace};
 use pairdp_pairwise::knots::KnotSums;
 use pairdp_pairwise::moments::Totals;
+use pairdp_pairwise::score_cells::CellCounts;
 use pairdp_pairwise::{Problem, Records, Strata};
 use std::sync::Mutex;
 
@@ -97,6 +98,11 @@ impl Part {
                 held.prepare(run, None, &self.description, &self.names)?;
                 let (_, records, _) = held.asked(None)?;
                 Content::Moments(Totals::new(weights, kappa, target, records, Par::Parallel))
+            }
+            Request::Cells { run, stretch, weights, added } => {
+                held.prepare(run, None, &self.description, &self.names)?;
+                let (_, records, _) = held.asked(None)?;
+                Content::Cells(CellCounts::of_records(stretch, &weights, added, records, Par::Parallel))
             }
         };
         written(&Reply { parts: vec![Seen { part: index, rows: self.fingerprint }], content })

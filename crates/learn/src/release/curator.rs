@@ -33,6 +33,8 @@ pub struct Curator<S: Source> {
     pub(super) trace: Option<Vec<Exchange>>,
     /// Public parameters that a descent starts from; 0 unless said.
     pub(super) start: Vec<f64>,
+    /// Whether labels were counted by cells of the score.
+    pub(super) counted: bool,
 }
 
 /// Where the records are.
@@ -93,7 +95,8 @@ impl<S: Source> Curator<S> {
         let public = mechanism.common().public;
         let start = vec![0.0; public.problem.parameters(public.features)];
         let (made, gradients, order, ahead, trace) = (0, Vec::new(), Vec::new(), None, None);
-        Self { table, mechanism, source, made, gradients, constants, order, ahead, trace, start }
+        let counted = false;
+        Self { table, mechanism, source, made, gradients, constants, order, ahead, trace, start, counted }
     }
 
     /// The records, for queries that need them in one place.

@@ -72,6 +72,13 @@ impl Curves {
         cholesky(&self.covariance, self.width)
     }
 
+    /// How far a sum of them with weights varies under F̂, squared.
+    pub(super) fn variance(&self, weights: &[f64]) -> f64 {
+        let rows = self.covariance.chunks_exact(self.width).zip(weights);
+        let products = rows.map(|(row, w)| w * row.iter().zip(weights).map(|(c, v)| c * v).sum::<f64>());
+        larger(products.sum(), 0.0)
+    }
+
     /// Appends their values at a number within ±1, linear between the points of the grid.
     pub(crate) fn look_up(&self, x: f64, out: &mut Vec<f64>) {
         let place = (smaller(larger(x, -1.0), 1.0) + 1.0) * ((GRID - 1) as f64 / 2.0);

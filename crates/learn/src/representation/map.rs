@@ -168,6 +168,29 @@ impl Map {
         }
     }
 
+    /// About how far the score of weights varies, if columns were independent of each other.
+    pub(crate) fn deviation(&self, weights: &[f64], bound: f64) -> f64 {
+        let (mut rest, mut variance) = (weights, 0.0);
+        for column in &self.columns {
+            let (own, after) = rest.split_at(column.width());
+            rest = after;
+            let (own, shares) = match column {
+                Column::Number { curves, missing, .. } => {
+                    let (of_curves, of_missing) = own.split_at(curves.width);
+                    variance += curves.variance(of_curves) * (1.0 - missing.unwrap_or(0.0));
+                    (of_missing, missing.as_slice())
+                }
+                Column::Category { shares, .. } => (own, shares.as_slice()),
+            };
+            let mean = |of: &dyn Fn(f64) -> f64| -> f64 {
+                own.iter().zip(shares).map(|(weight, share)| share * of(*weight)).sum()
+            };
+            let spread = mean(&|weight| weight * weight) - mean(&|weight| weight).powi(2);
+            variance += CATEGORY_SCALE * CATEGORY_SCALE * larger(spread, 0.0);
+        }
+        larger(variance, 0.0).sqrt() * bound / self.length
+    }
+
     /// Where a column of numbers lies, as it was read: places within ±1 below which shares of the records lie.
     pub(crate) fn quantiles(&self, index: usize) -> Option<[f64; QUANTILES.len()]> {
         match &self.columns[index] {

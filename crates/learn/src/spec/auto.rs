@@ -155,9 +155,21 @@ impl Settings {
             algorithm: Some(algorithm),
             risk: self.risk.or(on_records.then_some(Risk::Records)),
             loss: descent.then_some(LossKind::CappedLogistic),
+            probabilities: self.probabilities.or(Some(self.counts_labels(records, budget)?)),
             ..self.clone()
         };
         Ok((chosen, Some(because)))
+    }
+
+    /// Whether a classifier's probabilities are worth their part: from public facts, where noise leaves most of the cells standing.
+    fn counts_labels(&self, records: usize, budget: Budget) -> Result<bool, LearnError> {
+        /// n·μ.
+        const WORTH_COUNTING: f64 = 800.0;
+        let counted = self.max_records.is_none() || self.promised;
+        if self.task != Task::Classification || budget.delta == Delta::PURE || !counted {
+            return Ok(false);
+        }
+        Ok(records as f64 * NoiseKind::Gaussian.ratio(budget, 1.0)? >= WORTH_COUNTING)
     }
 
     fn resolved_metric(
@@ -235,14 +247,13 @@ pub(crate) fn by_time(
     problem: Problem,
     records: usize,
     budget: Budget,
-    share: Option<f64>,
+    share: f64,
 ) -> Result<Plan, LearnError> {
     const MOMENTUM: f64 = 0.9;
     const STEPS: (f64, f64) = (100.0, 2000.0);
     /// η of the last stable step, less a margin: L = κ²/4, and 2(1 + β)/((1 − β)L) is 152.
     const LONGEST: f64 = 150.0;
     let law = if budget.delta == Delta::PURE { NoiseKind::Laplace } else { NoiseKind::Gaussian };
-    let share = share.unwrap_or(REPRESENTATION_SHARE);
     let left = if share > 0.0 && share < 1.0 { law.part(1.0 - share) } else { 1.0 };
     let capped =
         problem.objective() == (Objective::Pointwise { loss: PointLoss::Margin(MarginLoss::CappedLogistic) });

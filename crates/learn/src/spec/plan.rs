@@ -3,7 +3,7 @@
 pub(crate) use pairdp_certificate::{Algorithm, Average};
 
 use crate::{LearnError, NoiseKind, Order};
-use pairdp_certificate::KnotPlan;
+use pairdp_certificate::{CellPlan, KnotPlan};
 use serde::{Deserialize, Serialize};
 
 /// The public numbers of a run, checked.
@@ -20,6 +20,7 @@ pub struct Plan {
     constant_noise: bool,
     momentum: f64,
     representation: Option<KnotPlan>,
+    probabilities: Option<CellPlan>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -40,6 +41,8 @@ struct RawPlan {
     momentum: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     representation: Option<KnotPlan>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    probabilities: Option<CellPlan>,
     /// Version 0.1 could look for tighter ranges; its models are read.
     #[serde(default, skip_serializing)]
     #[expect(dead_code, reason = "read and left out")]
@@ -71,6 +74,10 @@ impl TryFrom<RawPlan> for Plan {
             Some(knots) => plan.with_representation(knots)?,
             None => plan,
         };
+        let plan = match raw.probabilities {
+            Some(cells) => plan.with_probabilities(cells)?,
+            None => plan,
+        };
         match raw.expected_pairs {
             Some(pairs) => plan.with_expected_pairs(pairs),
             None => Ok(plan),
@@ -91,6 +98,7 @@ impl From<Plan> for RawPlan {
             constant_noise,
             momentum,
             representation,
+            probabilities,
         } = plan;
         let order = algorithm.has_order().then_some(order);
         Self {
@@ -104,6 +112,7 @@ impl From<Plan> for RawPlan {
             constant_noise,
             momentum,
             representation,
+            probabilities,
             tighten: None,
         }
     }
@@ -139,6 +148,7 @@ impl Plan {
             constant_noise: false,
             momentum: 0.0,
             representation: None,
+            probabilities: None,
         })
     }
 
@@ -155,6 +165,7 @@ impl Plan {
             constant_noise: false,
             momentum: 0.0,
             representation: None,
+            probabilities: None,
         }
     }
 
@@ -220,6 +231,27 @@ impl Plan {
             range,
             value: knots.share,
         })
+    }
+
+    /// The same with a release of labels by cells of the score after it, with its part of the budget.
+    ///
+    /// # Errors
+    /// [`LearnError::Plan`] unless the part is between 0 and what is left of it.
+    pub(crate) fn with_probabilities(self, cells: CellPlan) -> Result<Self, LearnError> {
+        let before = self.representation.map_or(0.0, |knots| knots.share);
+        if cells.share > 0.0 && before + cells.share < 1.0 {
+            return Ok(Self { probabilities: Some(cells), ..self });
+        }
+        Err(LearnError::Plan {
+            what: "the share of the budget for probabilities",
+            range: "above 0, and with that for representation below 1",
+            value: cells.share,
+        })
+    }
+
+    /// The release of labels by cells of the score, if there is one.
+    pub fn probabilities(&self) -> Option<CellPlan> {
+        self.probabilities
     }
 
     /// β.

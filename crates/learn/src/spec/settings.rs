@@ -3,6 +3,7 @@
 
 use super::auto;
 use super::paper_noise::Paper;
+use crate::probabilities;
 use crate::{Algorithm, Average, LearnError, NoiseKind, Shuffle, Task};
 pub(crate) use pairdp_pairwise::LossKind;
 use pairdp_pairwise::{
@@ -113,6 +114,9 @@ pub struct Settings {
     pub representation: Option<RepresentationKind>,
     /// The part of the budget (of μ², or of ε for δ = 0) that goes into learning where columns lie.
     pub representation_share: Option<f64>,
+    /// Whether labels are counted by cells of the score, from which probabilities follow, with a tenth of the budget; for
+    /// classifiers by public facts unless said.
+    pub probabilities: Option<bool>,
     /// β: how much of the last step a step of a descent repeats; by public facts unless said.
     pub momentum: Option<f64>,
     /// The most records, or persons, if their number is secret: the guarantee is then for adding or removing one, not for replacing
@@ -156,6 +160,7 @@ impl Default for Settings {
             order_seed: None,
             representation: None,
             representation_share: None,
+            probabilities: None,
             momentum: None,
             max_records: None,
             promised: false,
@@ -281,6 +286,11 @@ impl Settings {
             (true, false) => 1.0,
             (false, _) => auto::feature_bound(self.task, features),
         })
+    }
+
+    /// The part of the budget that counts of labels by cells of the score get.
+    pub(crate) fn probability_share(&self) -> Option<f64> {
+        (self.probabilities == Some(true)).then_some(probabilities::SHARE)
     }
 
     /// Whether columns become ranks.

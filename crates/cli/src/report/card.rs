@@ -1,0 +1,94 @@
+//! The model as a card: the questions that NIST SP 800-226 asks of a guarantee, layer by layer, and where the model comes from.
+
+use super::html::{paragraph, section as titled, table};
+use crate::failure::Failure;
+use pairdp_certificate::Stage;
+use pairdp_learn::PrivateModel;
+use pairdp_units::{Unit, shown};
+use sha2::{Digest as _, Sha256};
+
+/// The section; `document` is the text of the model's file.
+pub(super) fn section(model: &PrivateModel, document: &str) -> Result<String, Failure> {
+    let certificate = &model.certificate;
+    let (claim, adjacency) = (&certificate.claim, certificate.adjacency());
+    let unit = match adjacency.unit() {
+        Unit::Record => "one record: somebody with several records in the table is protected less",
+        Unit::Person => "one person, with all records of the person",
+    };
+    let mechanism = format!(
+        "{} noise on a lattice, in {}",
+        if certificate.noise.contains("laplace") {
+            "Laplace"
+        } else if certificate.noise.contains("euclidean") {
+            "Euclidean"
+        } else {
+            "Gaussian"
+        },
+        releases(model)
+    );
+    let accounting = if certificate.noise.contains("gaussian") {
+        "ratios of sensitivity to noise compose by their squares, exactly for Gaussian noise; the sampler's distance from its law is part of δ"
+    } else {
+        "ratios of sensitivity to noise add up"
+    };
+    let ledger = model.run.as_ref().map_or_else(
+        || "this run alone: no ledger adds it up with others on the same table".to_owned(),
+        |run| format!("run {run} of a ledger, which adds it up with all others on the same table"),
+    );
+    let rows = [
+        ("Unit of privacy", unit.to_owned()),
+        ("Neighbouring tables", certificate.protects()),
+        ("ε and δ", format!("ε = {}, δ = {}", shown::up(claim.epsilon), shown::up(claim.delta))),
+        ("Mechanism", mechanism),
+        ("Accounting", accounting.to_owned()),
+        ("Composition", ledger),
+        ("Bounds on data", format!("rows no longer than {}, by public ranges and categories that are listed below; none was read from the table", model.predictor.feature_bound)),
+        ("Trust model", "the custodian holds the table and adds the noise; whoever gets the model need not be trusted".to_owned()),
+        ("Exposure", "the model file, predictions of it, and this page, which holds nothing beyond the model file and public test tables".to_owned()),
+        ("Side channels", "not covered: how long training took, memory and disks of the custodian's machines, and errors in the form of a table (SECURITY.md)".to_owned()),
+        ("Verification", "two programs recompute the claim from public facts; neither can see that noise was drawn once and from a secure source".to_owned()),
+    ];
+    let encoding = serde_json::to_string(&(&model.predictor.encoding, &model.predictor.label));
+    let encoding = encoding.map_err(|error| Failure::Failed(error.to_string()))?;
+    let weights: Vec<u8> =
+        model.predictor.parameters.iter().flat_map(|weight| weight.to_le_bytes()).collect();
+    let provenance = [
+        ("Software of this page", format!("pairdp {}", env!("CARGO_PKG_VERSION"))),
+        ("Format of the certificate", certificate.format.clone()),
+        ("Run in the ledger", model.run.clone().unwrap_or_else(|| "none".into())),
+        ("SHA-256 of the model, as `train` writes it", digest(document.as_bytes())),
+        ("SHA-256 of columns and label", digest(encoding.as_bytes())),
+        ("SHA-256 of the weights", digest(&weights)),
+    ];
+    let body = paragraph(
+        "The questions that NIST SP 800-226 asks of a differential privacy guarantee, from the inside out.",
+    ) + &table(&rows)
+        + &paragraph("Where the model comes from:")
+        + &table(&provenance);
+    Ok(titled("Model card", &body))
+}
+
+/// What was released, in words.
+fn releases(model: &PrivateModel) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let (before, after): (Vec<&Stage>, Vec<&Stage>) =
+        model.certificate.stages.iter().partition(|stage| matches!(stage, Stage::Knots { .. }));
+    parts.extend(before.iter().map(|_| "a release of where columns lie".to_owned()));
+    let steps = model.training.steps();
+    let training = match steps {
+        0 => None,
+        1 => Some("one release of training".to_owned()),
+        steps => Some(format!("{steps} steps of training")),
+    };
+    parts.extend(training);
+    parts.extend(after.iter().map(|_| "a release of labels by cells of the score".to_owned()));
+    match parts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+        None => "no release".into(),
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"))
+}
