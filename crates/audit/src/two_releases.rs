@@ -172,6 +172,7 @@ impl TwoReleases {
             constant: constant.unwrap_or(0.0),
             parameters: Vec::new(),
             representation: Some(released.clone()),
+            score: pairdp_learn::Score::Linear,
         };
         let Table { features, columns, targets, .. } = self.table(first);
         let raw = pairdp_data::Table::new(features.clone(), *columns, targets.clone());

@@ -37,11 +37,11 @@ pub use error::LearnError;
 pub use evaluation::{Estimate, Evaluation, Measured};
 pub use export::effects::{At, Effect, Effects, Of};
 pub use export::shapes::{EmptyCell, Shape, ShapeParts};
-pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
+pub use model::{BaselineModel, HiddenLayer, ModelError, Predictor, PrivateModel, Task};
 pub use pairdp_certificate::{
     Algorithm, Average, Certificate, Claim, GradientRelease, Order, Phase, Released, Representation, Shuffle,
 };
-pub use pairdp_pairwise::LossKind;
+pub use pairdp_pairwise::{LossKind, Score};
 pub use release::{
     Mechanism,
     arrivals::calibrate::Arrivals,
@@ -58,6 +58,7 @@ pub use release::{
 pub use spec::{
     TrainingSpec,
     explain::{Explained, explain},
+    network::ScoreKind,
     order::PublicIndices,
     paper_noise::{AsPrinted, Paper, as_printed},
     plan::Plan,

@@ -7,6 +7,7 @@
 mod auto;
 mod cautions;
 pub(crate) mod explain;
+pub(crate) mod network;
 pub(crate) mod order;
 pub(crate) mod paper_noise;
 pub(crate) mod plan;
@@ -170,6 +171,9 @@ impl Settings {
             return Err(LearnError::TooFewPersons(size));
         }
         let records = self.max_records.unwrap_or(records);
+        if self.is_network() && encoding.columns().iter().any(|column| column.monotone.is_some()) {
+            return Err(LearnError::NotOfNetworks("monotone columns"));
+        }
         let layout = representation::layout(encoding);
         let (chosen, because) = self.resolved(records, &layout, encoding.dimension(), budget)?;
         let features = if chosen.by_ranks() { Map::width_of(&layout) } else { encoding.dimension() };
@@ -185,6 +189,7 @@ impl Settings {
             let (numbers, categories) = first.counts();
             let coordinates = first.coordinates(self.max_records.is_some());
             let usual = match (chosen.rests(), chosen.by_ranks()) {
+                (false, true) if chosen.is_network() => network::REPRESENTATION_SHARE,
                 (true, _) => 1.0,
                 (false, true) => auto::REPRESENTATION_SHARE,
                 (false, false) => auto::TIMES_SHARE,
@@ -196,6 +201,9 @@ impl Settings {
         if self.calibration == Calibration::Literal {
             if self.unit == Unit::Person {
                 return Err(LearnError::NoProof("persons with a paper's noise"));
+            }
+            if chosen.is_network() {
+                return Err(LearnError::NoProof("a network with a paper's noise"));
             }
             if !first.blocks().is_empty() {
                 return Err(LearnError::NoProof("a representation with a paper's noise"));
@@ -232,7 +240,11 @@ impl Settings {
             let usual = if budget.delta == Delta::PURE { NoiseKind::Laplace } else { NoiseKind::Gaussian };
             return Ok(Plan::at_rest(self.mechanism.unwrap_or(usual)));
         }
-        let suggested = if self.by_ranks() && algorithm == Algorithm::NoisyGd {
+        let suggested = if self.is_network() && algorithm == Algorithm::NoisyGd {
+            let usual = if self.by_ranks() { network::REPRESENTATION_SHARE } else { 0.0 };
+            let share = self.representation_share.unwrap_or(usual);
+            network::by_time(problem, records, budget, Some(share))?
+        } else if self.by_ranks() && algorithm == Algorithm::NoisyGd {
             auto::by_time(problem, records, budget, self.representation_share)?
         } else {
             Plan::suggested(algorithm, problem, records, columns, budget)?
@@ -243,7 +255,7 @@ impl Settings {
         let law = match self.mechanism {
             Some(law) => law,
             // Whose ratios compose with those of a first release.
-            None if self.by_ranks() => suggested.law(),
+            None if self.by_ranks() || self.is_network() => suggested.law(),
             None if algorithm == Algorithm::NoisyGd => {
                 NoiseKind::quietest(budget, f64::from(steps), packing::coordinates(problem, columns))?
             }

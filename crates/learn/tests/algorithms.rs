@@ -174,6 +174,7 @@ fn model(
         constant,
         parameters,
         representation: None,
+        score: pairdp_learn::Score::Linear,
     };
     PrivateModel::new(predictor, plan, problem.ridge(), certificate)
 }

@@ -131,6 +131,7 @@ fn printed_noise_is_certified_at_what_it_really_gives() {
             constant: 0.0,
             parameters,
             representation: None,
+            score: pairdp_learn::Score::Linear,
         };
         let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
         model.as_printed = Some(printed);

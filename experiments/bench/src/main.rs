@@ -10,6 +10,7 @@ mod kernels;
 mod learn;
 mod ledger;
 mod metrics;
+mod networks;
 mod noise;
 mod persons;
 mod race;

@@ -30,6 +30,7 @@ pub fn plain(task: Task, columns: usize, constant: f64, parameters: Vec<f64>) ->
         constant,
         parameters,
         representation: None,
+        score: pairdp_learn::Score::Linear,
     })
 }
 

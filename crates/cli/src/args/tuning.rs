@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pairdp_data::Schema;
 use pairdp_learn::{
     Algorithm, Average, Calibration, DomainKind, LossKind, NoiseKind, Paper, RepresentationKind, Risk,
-    Settings, Shuffle, Task,
+    ScoreKind, Settings, Shuffle, Task,
 };
 use pairdp_pairwise::{PerPerson, RankingForm, Unit};
 use serde::Deserialize;
@@ -31,6 +31,16 @@ pub(crate) struct Tuning {
     /// Exponent of the q-hinge and q-norm losses, between 1 and 2
     #[arg(long, value_name = "Q", default_value_t = 1.5, allow_negative_numbers = true)]
     pub(crate) q: f64,
+    /// What is compared: a weighted sum of columns, or one hidden layer beside it (noisy-gd, on tables of some 100,000 records and more)
+    /// [default: linear]
+    #[arg(long, value_name = "SCORE", value_parser = named::<ScoreKind>(["linear", "network"]))]
+    pub(crate) score: Option<ScoreKind>,
+    /// Networks: hidden units [default: 64]
+    #[arg(long, value_name = "H")]
+    pub(crate) hidden: Option<u32>,
+    /// Networks: public seed of the first weights, which never reaches the noise [default: 1]
+    #[arg(long, value_name = "SEED")]
+    pub(crate) start_seed: Option<u64>,
     /// A public guess of the share of positive records; nothing depends on it any more
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub(crate) positive_rate: Option<f64>,
@@ -185,6 +195,9 @@ impl Tuning {
             },
             loss: self.loss,
             q: self.q,
+            score: self.score,
+            hidden: self.hidden,
+            start_seed: self.start_seed,
             positive_rate: self.positive_rate,
             risk: self.risk,
             intercept: self.no_intercept.then_some(false),

@@ -51,5 +51,12 @@ fn plain(predictor: &Predictor) -> Value {
     if let Some(map) = map {
         object["map"] = map;
     }
+    // What hidden units add: outer · tanh(inner · (row, constant) + offsets).
+    if let Some(layer) = predictor.hidden_layer() {
+        object["format"] = json!("pairdp-scoring/3");
+        object["weights"] = json!(layer.linear[..features.len()]);
+        object["constant"] = json!(predictor.constant);
+        object["hidden"] = json!({ "activation": "tanh", "outer": layer.outer, "offsets": layer.offsets, "inner": layer.inner });
+    }
     object
 }

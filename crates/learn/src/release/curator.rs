@@ -288,7 +288,7 @@ fn check_table(
 
 /// Refuses parameters outside the domain.
 pub(super) fn check_domain(problem: Problem, parameters: &[f64]) -> Result<(), LearnError> {
-    if problem.domain().contains(parameters) { Ok(()) } else { Err(LearnError::OutsideDomain) }
+    if problem.contains(parameters) { Ok(()) } else { Err(LearnError::OutsideDomain) }
 }
 
 /// Refuses parameters at which a sampled term could move further than over the domain. A metric's slopes are cut off at bounds

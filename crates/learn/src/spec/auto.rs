@@ -66,6 +66,9 @@ impl Settings {
         if self.task == Task::Metric {
             return self.resolved_metric(records, features, budget);
         }
+        if self.is_network() {
+            return Ok(self.resolved_network(budget));
+        }
         let said = self.calibration == Calibration::Literal
             || self.loss.is_some()
             || self.steps.is_some()

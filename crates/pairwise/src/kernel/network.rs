@@ -19,7 +19,7 @@ use super::exponential::exp_of_negative;
 use super::rows::score;
 use crate::{Network, Records, strata};
 use pairdp_units::directed::{down_by, up_by};
-use products::padded;
+use products::{Products, padded};
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -32,6 +32,7 @@ pub struct Layers<'a> {
     columns: usize,
     hidden: usize,
     kappa: f64,
+    per_kappa: f64,
     alpha: f64,
     k: f64,
     /// Length of a row, and of a layer, in whole registers.
@@ -75,6 +76,7 @@ impl<'a> Layers<'a> {
             columns,
             hidden,
             kappa,
+            per_kappa: 1.0 / kappa,
             alpha,
             k,
             depth,
@@ -97,10 +99,12 @@ impl<'a> Layers<'a> {
         self.alpha * score(row, self.linear) + self.k * score(a, &self.outer)
     }
 
-    /// What a unit takes in, of the product of its weights and a row.
+    /// tanh of what units take in, of the products of their weights and a row, and its slopes.
     #[inline(always)]
-    fn input(&self, product: f64, unit: usize) -> f64 {
-        product / self.kappa + self.offsets[unit]
+    fn activate(&self, products: &mut [f64], slopes: &mut [f64]) {
+        for ((value, slope), offset) in products.iter_mut().zip(slopes).zip(&self.offsets) {
+            (*value, *slope) = tanh(*value * self.per_kappa + offset);
+        }
     }
 
     /// By how much the gradient of a score is scaled down, from the squares of x, a and δ: exactly no longer than κ afterwards.
@@ -135,9 +139,7 @@ impl NullaryFnOnce for OneRow<'_> {
         let Self { layers, row } = self;
         let mut hidden = vec![0.0; layers.width];
         products::image(row, &layers.inner, layers.width, &mut hidden);
-        for (unit, value) in hidden.iter_mut().enumerate() {
-            *value = tanh(layers.input(*value, unit)).0;
-        }
+        layers.activate(&mut hidden, &mut vec![0.0; layers.width]);
         layers.total(row, &hidden)
     }
 }
@@ -195,9 +197,7 @@ impl NullaryFnOnce for Forward<'_> {
         x[count * depth..].fill(0.0);
         products::images(x, depth, &layers.inner, width, a);
         for (a, slopes) in a.chunks_exact_mut(width).zip(slopes.chunks_exact_mut(width)) {
-            for (unit, (value, slope)) in a.iter_mut().zip(slopes).enumerate() {
-                (*value, *slope) = tanh(layers.input(*value, unit));
-            }
+            layers.activate(a, slopes);
         }
         for ((value, row), a) in scores.iter_mut().zip(rows.chunks_exact(columns)).zip(a.chunks_exact(width)) {
             let score = scale * layers.total(row, a);
@@ -214,7 +214,7 @@ impl NullaryFnOnce for Forward<'_> {
     }
 }
 
-/// The second: Σ weight·(clipped gradient) over the rows of a block.
+/// The second: Σ weight·(clipped gradient) over the rows of a block, but for W, and what W's is the product of.
 struct Backward<'a> {
     layers: &'a Layers<'a>,
     count: usize,
@@ -227,7 +227,7 @@ impl NullaryFnOnce for Backward<'_> {
     #[inline(always)]
     fn call(self) {
         let Self { layers, count, scratch } = self;
-        let Scratch { x, a, slopes, weights, sums: [v, u, b, w], .. } = scratch;
+        let Scratch { x, a, slopes, weights, sums: [v, u, b, _], .. } = scratch;
         let (columns, depth, width) = (layers.columns, layers.depth, layers.width);
         [&mut *v, &mut *u, &mut *b].into_iter().for_each(|sums| sums.fill(0.0));
         let rows = x.chunks_exact(depth).zip(a.chunks_exact(width)).zip(slopes.chunks_exact_mut(width));
@@ -256,7 +256,6 @@ impl NullaryFnOnce for Backward<'_> {
                 *b += *pulled;
             }
         }
-        products::products(slopes, width, x, depth, w);
     }
 }
 
@@ -314,6 +313,8 @@ pub(super) fn weighted_sum(
             let Scratch { scores, weights: out, .. } = scratch;
             weights(rows.clone(), &scores[..rows.len()], &mut out[..rows.len()]);
             Arch::new().dispatch(Backward { layers, count: rows.len(), scratch });
+            let Scratch { x, slopes: a, sums: [_, _, _, out], .. } = scratch;
+            Arch::new().dispatch(Products { a, height: layers.width, x, width: depth, out });
             let (v, rest) = few.split_at_mut(columns);
             let (u, rest) = rest.split_at_mut(hidden);
             let (b, w) = rest.split_at_mut(hidden);

@@ -70,6 +70,7 @@ pub(crate) fn model(problem: Problem, plan: Plan) -> Option<PrivateModel> {
         constant: if parameters.len() == D + 1 { 1.0 } else { 0.0 },
         parameters,
         representation: None,
+        score: pairdp_learn::Score::Linear,
     };
     Some(PrivateModel::new(predictor, plan, problem.ridge(), certificate))
 }

@@ -33,6 +33,7 @@ fn graphs_name_their_columns_and_outputs() {
             constant: 0.0,
             parameters,
             representation: None,
+            score: crate::Score::Linear,
         }
         .to_onnx();
         let text = String::from_utf8_lossy(&bytes);

@@ -4,6 +4,8 @@
 //! function of the row alone, not of its place or its neighbours, and the same on every machine. A library's product is not: it sums in
 //! the order that suits the tile, and a row at the edge of a batch comes out different in the last bit.
 
+use pulp::{Simd, WithSimd};
+
 /// Rows of a tile.
 const ROWS: usize = 8;
 /// Entries of a row of a tile: as many as a register has, or two.
@@ -47,24 +49,36 @@ pub(super) fn image(x: &[f64], w: &[f64], width: usize, out: &mut [f64]) {
     }
 }
 
-/// `out` (`height` × `width`) = `a` (rows × `height`) transposed times `x` (rows × `width`), in the order of rows.
-#[inline(always)]
-pub(super) fn products(a: &[f64], height: usize, x: &[f64], width: usize, out: &mut [f64]) {
-    for (tile, out) in out.chunks_exact_mut(ROWS * width).enumerate() {
-        let top = tile * ROWS;
-        for from in (0..width).step_by(LANES) {
-            let mut sums = [[0.0; LANES]; ROWS];
-            for (a, x) in a.chunks_exact(height).zip(x.chunks_exact(width)) {
-                let line: &[f64; LANES] = lanes(&x[from..]);
-                let factors: &[f64; ROWS] = lanes(&a[top..]);
-                for (sum, factor) in sums.iter_mut().zip(factors) {
-                    for (sum, entry) in sum.iter_mut().zip(line) {
-                        *sum = factor.mul_add(*entry, *sum);
+/// `out` (`height` × `width`) = `a` (rows × `height`) transposed times `x` (rows × `width`), in the order of rows. With registers by
+/// name, as a compiler left to itself takes the factors of a tile for the lanes.
+pub(super) struct Products<'a> {
+    pub(super) a: &'a [f64],
+    pub(super) height: usize,
+    pub(super) x: &'a [f64],
+    pub(super) width: usize,
+    pub(super) out: &'a mut [f64],
+}
+
+impl WithSimd for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { a, height, x, width, out } = self;
+        for (tile, out) in out.chunks_exact_mut(ROWS * width).enumerate() {
+            let top = tile * ROWS;
+            for from in (0..width).step_by(S::F64_LANES) {
+                let mut sums = [simd.splat_f64s(0.0); ROWS];
+                for (a, x) in a.chunks_exact(height).zip(x.chunks_exact(width)) {
+                    let line = simd.partial_load_f64s(&x[from..from + S::F64_LANES]);
+                    let factors: &[f64; ROWS] = lanes(&a[top..]);
+                    for (sum, factor) in sums.iter_mut().zip(factors) {
+                        *sum = simd.mul_add_f64s(simd.splat_f64s(*factor), line, *sum);
                     }
                 }
-            }
-            for (sum, row) in sums.iter().zip(out.chunks_exact_mut(width)) {
-                row[from..from + LANES].copy_from_slice(sum);
+                for (sum, row) in sums.iter().zip(out.chunks_exact_mut(width)) {
+                    simd.partial_store_f64s(&mut row[from..from + S::F64_LANES], *sum);
+                }
             }
         }
     }

@@ -110,11 +110,9 @@ fn clipped_gradients_are_never_longer_than_the_bound_whatever_the_row() {
                     let mut a = vec![0.0; layers.width];
                     products::image(&row, &layers.inner, layers.width, &mut a);
                     let mut delta = vec![0.0; layers.width];
-                    for unit in 0..layers.width {
-                        let (value, slope) = tanh(layers.input(a[unit], unit));
-                        assert!(value.abs() <= 1.0);
-                        (a[unit], delta[unit]) = (value, slope * (layers.k * layers.outer[unit]));
-                    }
+                    layers.activate(&mut a, &mut delta);
+                    assert!(a.iter().all(|a| a.abs() <= 1.0));
+                    delta.iter_mut().zip(&layers.outer).for_each(|(delta, u)| *delta *= layers.k * u);
                     let factor = layers.factor(score(&row, &row), score(&a, &a), score(&delta, &delta));
                     assert!((0.0..=1.0).contains(&factor), "{factor}");
                     let square = exact_square(&layers, factor, &row, &a, &delta);
