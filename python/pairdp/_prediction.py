@@ -108,11 +108,20 @@ class Prediction(BaseEstimator):
         plain = all(set(column) == {"name", "range"} for column in columns)
         self._columns = None if plain and self.schema is None else columns
         self._label_facts = predictor.get("label")
+        if "score" in predictor:
+            # A network has no coefficients.
+            self.__dict__.pop("coef_", None)
+            self.__dict__.pop("intercept_", None)
+            self._accept_certificate(document)
+            return
         self.coef_ = np.array(predictor["parameters"], dtype=np.float64)
         self.intercept_ = 0.0
         if "constant" in predictor:
             self.intercept_ = float(self.coef_[-1] * predictor["constant"])
             self.coef_ = self.coef_[:-1]
+        self._accept_certificate(document)
+
+    def _accept_certificate(self, document: dict[str, Any]) -> None:
         if "certificate" in document:
             self.certificate_ = document["certificate"]
             self.plan_ = document["training"]

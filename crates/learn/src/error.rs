@@ -278,14 +278,14 @@ impl Hint for LearnError {
             ),
             Self::NotForTask { .. } => Some("leave it out".into()),
             Self::OfNetworks(_) => {
-                Some(format!("{} asks for a network", to.setting("score", "network")))
+                Some(format!("{} asks for a network", to.setting("scores", "network")))
             }
             Self::LargeNetwork { .. } => Some("take fewer hidden units, or list fewer columns in the schema".into()),
             Self::BrokenBlocks(rows) => Some(format!(
                 "write every part but the last with a multiple of {rows} rows, or train without an engine"
             )),
             Self::NotOfNetworks(_) => {
-                Some(format!("train linear scores: {}", to.setting("score", "linear")))
+                Some(format!("train linear scores: {}", to.setting("scores", "linear")))
             }
             Self::SecretSize(_) => {
                 Some("use the logistic loss and `noisy-gd` or `moments`, or make the number of records public".into())

@@ -39,6 +39,7 @@ const BENCHMARKS: &[Benchmark] = &[
     ("kernels", "gradients over all pairs, next to reading the table", kernels::run),
     ("learn", "private descent, next to its gradients and without its noise", learn::run),
     ("ledger", "reserving a budget: alone, and in eight processes at once", ledger::run),
+    ("networks", "networks beside `auto` on large public sets (--data DIR)", networks::run),
     (
         "persons",
         "models of persons with several records, beside other ways, and what weights cost (--cohorts K)",

@@ -60,14 +60,14 @@ impl Settings {
                 value: rate,
             });
         }
+        if self.is_network() && self.task != Task::Metric {
+            return self.resolved_network(records, budget);
+        }
         if self.algorithm.is_some() {
             return Ok((self.clone(), None));
         }
         if self.task == Task::Metric {
             return self.resolved_metric(records, features, budget);
-        }
-        if self.is_network() {
-            return Ok(self.resolved_network(budget));
         }
         let said = self.calibration == Calibration::Literal
             || self.loss.is_some()

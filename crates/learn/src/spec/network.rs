@@ -20,27 +20,31 @@ pub enum ScoreKind {
 
 /// Hidden units, unless said.
 const HIDDEN: u32 = 64;
-/// α of the linear term.
-const LINEAR: f64 = 0.5;
+/// α of the linear term, where noise decides and where hidden units have something to find.
+const LINEAR: (f64, f64) = (0.85, 0.5);
 /// Standard deviation of the first weights, on rows of the unit ball.
 const SPREAD: f64 = 2.0;
 /// The public seed of the first weights, unless said.
 const SEED: u64 = 1;
 /// The part of the budget for where columns lie: tables that are worth a network are large, and need less of it.
 pub(crate) const REPRESENTATION_SHARE: f64 = 0.1;
-/// From so many times n·μ on a network may find what linear scores cannot.
+/// From this n·μ on a network may find what linear scores cannot.
 pub(crate) const WORTHWHILE: f64 = 20_000.0;
 
 impl Settings {
     /// Whether scores are those of a network.
     pub(crate) fn is_network(&self) -> bool {
-        self.score == Some(ScoreKind::Network)
+        self.scores == Some(ScoreKind::Network)
     }
 
     /// What is compared, for records of so many columns.
-    pub(crate) fn scores(&self, columns: usize) -> Result<Score, LearnError> {
+    pub(crate) fn score_of(&self, columns: usize) -> Result<Score, LearnError> {
         if !self.is_network() {
-            let misplaced = [(self.hidden.is_some(), "hidden units"), (self.start_seed.is_some(), "a seed of a start")];
+            let misplaced = [
+                (self.hidden.is_some(), "hidden units"),
+                (self.linear_share.is_some(), "shares of a linear term"),
+                (self.start_seed.is_some(), "seeds of a start"),
+            ];
             return match misplaced.iter().find(|(said, _)| *said) {
                 Some((_, what)) => Err(LearnError::OfNetworks(what)),
                 None => Ok(Score::Linear),
@@ -53,7 +57,7 @@ impl Settings {
         let network = Network {
             activation: Activation::Tanh,
             hidden,
-            linear: LINEAR,
+            linear: self.linear_share.unwrap_or(LINEAR.0),
             spread: SPREAD,
             // 53 bits, so that every reader of JSON reads the same number.
             seed: self.start_seed.unwrap_or(SEED) & ((1 << 53) - 1),
@@ -65,7 +69,20 @@ impl Settings {
     }
 
     /// The same with everything chosen that was left open: a descent, on ranks, of a loss whose noise does not grow.
-    pub(crate) fn resolved_network(&self, budget: Budget) -> (Self, Option<String>) {
+    ///
+    /// # Errors
+    /// [`LearnError::Accountant`] for a budget that no noise fits.
+    pub(crate) fn resolved_network(
+        &self,
+        records: usize,
+        budget: Budget,
+    ) -> Result<(Self, Option<String>), LearnError> {
+        let large = is_worthwhile(records, budget)?;
+        let usual = if large { LINEAR.1 } else { LINEAR.0 };
+        let network = Self { linear_share: self.linear_share.or(Some(usual)), ..self.clone() };
+        if self.algorithm.is_some() {
+            return Ok((network, None));
+        }
         let because = "a network is found by a descent alone".to_owned();
         let bounded = self.task != Task::Regression;
         let on_records = self.task == Task::Ranking;
@@ -77,10 +94,18 @@ impl Settings {
             representation: self.representation.or(Some(usual)),
             risk: self.risk.or(on_records.then_some(Risk::Records)),
             loss: self.loss.or(bounded.then_some(LossKind::CappedLogistic)),
-            ..self.clone()
+            ..network
         };
-        (chosen, Some(because))
+        Ok((chosen, Some(because)))
     }
+}
+
+/// Whether a table is so large that a network may find what linear scores cannot: n·μ of at least 20,000.
+///
+/// # Errors
+/// [`LearnError::Accountant`] for a budget that no noise fits.
+pub fn is_worthwhile(records: usize, budget: Budget) -> Result<bool, LearnError> {
+    Ok(budget.delta != Delta::PURE && auto::clarity(records, 1, budget)? >= WORTHWHILE)
 }
 
 /// A descent by its time, as for linear scores; its last iterate, because a network is still on its way.

@@ -78,9 +78,11 @@ pub struct Settings {
     /// Exponent of the q-losses.
     pub q: f64,
     /// What is compared: linear scores unless said.
-    pub score: Option<ScoreKind>,
+    pub scores: Option<ScoreKind>,
     /// Hidden units of a network; 64 unless said.
     pub hidden: Option<u32>,
+    /// What the linear term of a network has of the gradient at the start, between 0 and 1; by public facts unless said.
+    pub linear_share: Option<f64>,
     /// Public seed of a network's first weights, which the certificate names; 1 unless said. It never reaches the noise.
     pub start_seed: Option<u64>,
     /// What share of records is positive, as far as is publicly known; a guess will do.
@@ -145,8 +147,9 @@ impl Default for Settings {
             algorithm: None,
             loss: None,
             q: 1.5,
-            score: None,
+            scores: None,
             hidden: None,
+            linear_share: None,
             start_seed: None,
             positive_rate: None,
             risk: None,
@@ -252,7 +255,7 @@ impl Settings {
         };
         let problem = Problem::new(objective, domain, bound)?.with_ridge(self.ridge)?;
         let problem = problem.with_labels(labels).with_neighbours(neighbours);
-        let problem = problem.with_score(self.scores(self.columns(features))?)?;
+        let problem = problem.with_score(self.score_of(self.columns(features))?)?;
         Ok(problem.with_persons(self.per_person(problem)?))
     }
 
