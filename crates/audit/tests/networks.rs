@@ -36,7 +36,9 @@ fn table(features: Vec<f64>, targets: Vec<f64>) -> Table {
 
 /// One positive at −1 among negatives at 1, which becomes one of them.
 fn flipped() -> TablePair {
-    let with = |first: f64| table([vec![-1.0], vec![1.0; N - 1]].concat(), [vec![first], vec![-1.0; N - 1]].concat());
+    let with = |first: f64| {
+        table([vec![-1.0], vec![1.0; N - 1]].concat(), [vec![first], vec![-1.0; N - 1]].concat())
+    };
     TablePair { first: with(1.0), second: with(-1.0), replaced: 0, uniform: true }
 }
 
@@ -66,7 +68,12 @@ impl Attack {
     }
 
     /// What is seen of a run whose exact answer is another than it should be, by what `change` makes of it.
-    fn seen(&self, first: bool, run: u64, change: &dyn Fn(&Records) -> Option<Vec<f64>>) -> Result<Vec<f64>, AuditError> {
+    fn seen(
+        &self,
+        first: bool,
+        run: u64,
+        change: &dyn Fn(&Records) -> Option<Vec<f64>>,
+    ) -> Result<Vec<f64>, AuditError> {
         let mut curator =
             Curator::open(self.records(first), self.mechanism.clone(), Replay::from_seed(1_000 + run))?;
         let mut trace = Vec::new();
@@ -166,7 +173,17 @@ fn a_slope_of_one_under_the_noise_for_a_half_is_caught_in_2000_runs() {
 #[test]
 fn a_statistic_of_the_batch_is_caught_in_2000_runs() {
     let rows = |first: f64| -> Vec<f64> {
-        (0..N).map(|i| if i == 0 { first } else if i % 2 == 0 { 0.001 } else { -0.001 }).collect()
+        (0..N)
+            .map(|i| {
+                if i == 0 {
+                    first
+                } else if i % 2 == 0 {
+                    0.001
+                } else {
+                    -0.001
+                }
+            })
+            .collect()
     };
     let targets: Vec<f64> = (0..N).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
     let (first, second) = (table(rows(0.001), targets.clone()), table(rows(1.0), targets));

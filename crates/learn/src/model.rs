@@ -2,9 +2,9 @@
 
 use crate::representation::map::{CategoryTable, NumberTable};
 use crate::representation::{self, Map, Representation};
+use crate::spec::settings::record_bound;
 use crate::{AsPrinted, Certificate, Plan, certified_problem};
 use pairdp_data::{Encoding, Label, LabelKind, Table};
-use crate::spec::settings::record_bound;
 use pairdp_pairwise::kernel::{Layers, score};
 use pairdp_pairwise::{Objective, PointLoss, Problem, RankingForm, Score, clip_row, metric_map};
 use pairdp_units::{FrontEnd, Hint};
@@ -123,7 +123,11 @@ impl Predictor {
 
     /// The largest norm of a row with its constant, as training bounded it.
     pub(crate) fn record_bound(&self) -> f64 {
-        if self.constant == 0.0 { self.feature_bound } else { record_bound(self.feature_bound, self.constant) }
+        if self.constant == 0.0 {
+            self.feature_bound
+        } else {
+            record_bound(self.feature_bound, self.constant)
+        }
     }
 
     /// The score of every row of an encoded table: w·x, or a network's. (For metrics use [`Predictor::embed`].)

@@ -9,10 +9,10 @@
 use crate::checkpoint::fingerprint;
 use crate::parts::{CountedParts, RowLayout};
 use crate::persons;
-use crate::spec::network;
 use crate::release::PublicFacts;
 use crate::release::{can_ask_parts, keeps_promise};
 use crate::representation::{self, Map, Representation, TargetMap};
+use crate::spec::network;
 use crate::{
     Algorithm, Checkpointer, Curator, LearnError, Predictor, PrivateModel, Settings, Task, TrainingSpec,
 };

@@ -69,7 +69,9 @@ fn every_task_and_loss_of_a_network_is_certified() {
         all.push(Settings { task, representation: ranges, ..network() });
         all.push(Settings { task, algorithm: Some(Algorithm::NoisyGd), steps: Some(4), ..network() });
     }
-    for loss in [LossKind::Logistic, LossKind::CappedLogistic, LossKind::Hinge, LossKind::Squared, LossKind::QHinge] {
+    for loss in
+        [LossKind::Logistic, LossKind::CappedLogistic, LossKind::Hinge, LossKind::Squared, LossKind::QHinge]
+    {
         for risk in [Risk::Pairs, Risk::Records] {
             all.push(Settings { risk: Some(risk), loss: Some(loss), steps: Some(5), ..network() });
         }
@@ -112,7 +114,10 @@ fn what_has_no_proof_or_meaning_is_refused_by_name() {
         let error = refused(Settings { algorithm: Some(algorithm), ..network() });
         // Phases and passes may be refused for their steps first.
         assert!(
-            matches!(error, LearnError::NoProof("a network under this algorithm") | LearnError::NeedsPairs(_)),
+            matches!(
+                error,
+                LearnError::NoProof("a network under this algorithm") | LearnError::NeedsPairs(_)
+            ),
             "{algorithm}: {error}"
         );
     }
@@ -177,7 +182,9 @@ fn a_changed_certificate_is_noticed() {
         m["certificate"]["problem"]["score"] = "linear".into();
     }));
     assert!(!changed(&|m| m["certificate"]["released"]["kernel"] = "rows/2".into()));
-    assert!(!changed(&|m| m["certificate"]["problem"]["objective"]["pointwise"]["loss"]["margin"] = "logistic".into()));
+    assert!(!changed(
+        &|m| m["certificate"]["problem"]["objective"]["pointwise"]["loss"]["margin"] = "logistic".into()
+    ));
     for number in ["sensitivity", "kernel_error", "sigma"] {
         assert!(!changed(&|m| {
             let value = m["certificate"]["released"]["releases"][1][number].as_f64().unwrap();
@@ -187,7 +194,8 @@ fn a_changed_certificate_is_noticed() {
     // Weights of the output beyond the domain.
     assert!(!changed(&|m| m["predictor"]["parameters"][0] = 1e3.into()));
     // Noise of linear scores for a network: D of a free score is more.
-    let logistic = Settings { loss: Some(LossKind::Logistic), steps: Some(3), step_size: Some(2000.0), ..network() };
+    let logistic =
+        Settings { loss: Some(LossKind::Logistic), steps: Some(3), step_size: Some(2000.0), ..network() };
     let model = fit(logistic, 600).unwrap();
     let mut value: serde_json::Value = serde_json::from_str(&model.to_json().unwrap()).unwrap();
     let release = &mut value["certificate"]["released"]["releases"][2];
@@ -206,8 +214,8 @@ fn a_network_has_no_coefficients_and_no_baseline() {
     assert!(model.predictor.explain(&table(Task::Ranking, 3)).is_none());
     let encoding = Encoding::of_ranges([[-1.0, 1.0], [-1.0, 1.0]]).unwrap();
     let method = pairdp_learn::baseline::Baseline::Gd;
-    let refused =
-        pairdp_learn::baseline::fit(method, &network(), table(Task::Ranking, 30), encoding, None).unwrap_err();
+    let refused = pairdp_learn::baseline::fit(method, &network(), table(Task::Ranking, 30), encoding, None)
+        .unwrap_err();
     assert!(matches!(refused, LearnError::NotOfNetworks("baseline")), "{refused}");
 }
 
@@ -282,8 +290,12 @@ fn parts_of_whole_blocks_find_the_same_bits() {
     ] {
         let settings = Settings { steps: Some(6), ..settings };
         let run = |rows: Rows| {
-            let training =
-                Training { settings: settings.clone(), encoding: encoding.clone(), label: None, budget: budget() };
+            let training = Training {
+                settings: settings.clone(),
+                encoding: encoding.clone(),
+                label: None,
+                budget: budget(),
+            };
             let checkpointer = &mut Checkpointer::none();
             let run = training.open(&mut Unbooked, checkpointer, || Ok::<_, LearnError>(rows))?;
             run.rehearse(Replay::from_seed(5), checkpointer)

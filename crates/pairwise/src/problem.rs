@@ -140,12 +140,12 @@ fn is_zero(ridge: &f64) -> bool {
 impl TryFrom<RawProblem> for Problem {
     type Error = ProblemError;
     fn try_from(raw: RawProblem) -> Result<Self, ProblemError> {
-        Ok(Self::new(raw.objective, raw.domain, raw.feature_bound)?
+        Self::new(raw.objective, raw.domain, raw.feature_bound)?
             .with_ridge(raw.ridge)?
             .with_labels(raw.labels)
             .with_neighbours(raw.neighbours)
             .with_persons(raw.per_person)
-            .with_score(raw.score)?)
+            .with_score(raw.score)
     }
 }
 

@@ -47,7 +47,11 @@ fn table(random: &mut Replay, n: usize, d: usize, kappa: f64, in_time: bool) -> 
     let features = (0..n * d).map(|_| uniform(random)).collect();
     let mut target = || {
         let sign = uniform(random) + 0.2;
-        if in_time { (1.0 + (uniform(random) * 9.0).abs().floor() / 9.0).copysign(sign) } else { sign.signum() }
+        if in_time {
+            (1.0 + (uniform(random) * 9.0).abs().floor() / 9.0).copysign(sign)
+        } else {
+            sign.signum()
+        }
     };
     let targets = (0..n).map(|_| target()).collect();
     Records::with_targets(features, d, targets, kappa).unwrap()
@@ -82,10 +86,8 @@ fn the_kernel_is_its_definition_for_every_loss() {
                     || matches!(objective, Objective::Pointwise { loss: PointLoss::Residual { q, .. } } if q < 2.0);
                 let most = if rough { 1e-5 } else { 1e-11 };
                 assert!(off <= most * largest, "{problem:?} n = {n}: {off:e} of {largest:e}");
-                let (expected, found) = (
-                    naive::risk(problem, &records, &w),
-                    kernel::risk(problem, &records, &w, Par::Parallel),
-                );
+                let (expected, found) =
+                    (naive::risk(problem, &records, &w), kernel::risk(problem, &records, &w, Par::Parallel));
                 assert!((expected - found).abs() <= 1e-10 * (1.0 + expected.abs()), "{found} for {expected}");
             }
         }
@@ -228,11 +230,8 @@ fn the_bound_on_records_is_that_of_free_scores() {
         assert!((turned - 4.0 * sigma(b)).abs() < 1e-9, "{b}: {turned}");
         let capped = in_time(MarginLoss::CappedLogistic).constants_within(b).symmetric_difference;
         assert!((capped - 2.0).abs() < 1e-9);
-        let pairs = problem(
-            Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic },
-            1.0,
-            2,
-        );
+        let pairs =
+            problem(Objective::Ranking { form: RankingForm::Indicator, loss: MarginLoss::Logistic }, 1.0, 2);
         assert!((pairs.constants_within(b).symmetric_difference - 2.0 * sigma(2.0 * b)).abs() < 1e-9);
     }
 }
@@ -289,7 +288,8 @@ fn searched_tables_reach_the_constants_and_exceed_none() {
     let mut random = Replay::from_seed(8);
     let mut cases = Vec::new();
     for form in [RankingForm::Indicator, RankingForm::Symmetric, RankingForm::Comparable] {
-        for loss in [MarginLoss::Logistic, MarginLoss::CappedLogistic, MarginLoss::Hinge, MarginLoss::Squared] {
+        for loss in [MarginLoss::Logistic, MarginLoss::CappedLogistic, MarginLoss::Hinge, MarginLoss::Squared]
+        {
             cases.push(Objective::Ranking { form, loss });
         }
     }
@@ -380,8 +380,7 @@ fn in_parts(problem: Problem, records: &Records, w: &[f64], ends: &[u32]) -> Vec
     let ask = |question: &Question| -> Result<Answer, Mismatch> {
         let mut merged: Option<Answer> = None;
         for (part, workspace) in held.iter_mut().rev() {
-            let answer =
-                parts::answer(problem, part, Share::WHOLE, question, workspace, Par::Sequential)?;
+            let answer = parts::answer(problem, part, Share::WHOLE, question, workspace, Par::Sequential)?;
             match &mut merged {
                 Some(merged) => merged.merge(answer)?,
                 None => merged = Some(answer),

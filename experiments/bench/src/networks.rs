@@ -71,7 +71,8 @@ fn measure(report: &mut Report) -> Result<()> {
                 }));
             };
             contenders.iter().zip(&found).for_each(|((name, _), values)| row(name, values));
-            let gains: Vec<f64> = found[1].iter().zip(&found[0]).map(|(network, auto)| network - auto).collect();
+            let gains: Vec<f64> =
+                found[1].iter().zip(&found[0]).map(|(network, auto)| network - auto).collect();
             row("network less auto", &gains);
         }
     }
@@ -120,7 +121,12 @@ pub(crate) fn speed(report: &mut Report) {
             report.row(&format!("network-{name}/two-products"), &sizes, seconds / gemms, "ratio");
             let of_linear = best_seconds(3, || kernel::gradient(plain, &records, &linear, Par::Parallel));
             let budget = 1.3 * of_linear + 3.0 * gemms;
-            report.row(&format!("network-{name}/linear-step-and-products"), &sizes, seconds / budget, "ratio");
+            report.row(
+                &format!("network-{name}/linear-step-and-products"),
+                &sizes,
+                seconds / budget,
+                "ratio",
+            );
         }
     }
 }
@@ -134,7 +140,7 @@ fn step_memory<T>(report: &mut Report, name: &str, sizes: &[(&'static str, f64)]
     let held = memory("VmRSS:");
     std::hint::black_box(step());
     if let (Some(held), Some(peak)) = (held, memory("VmHWM:")) {
-        let beyond = (peak - held - 16.0 * sizes[0].1) / (1 << 20) as f64;
+        let beyond = (peak - held - 16.0 * sizes[0].1) / f64::from(1 << 20);
         report.row(&format!("network-{name}/memory-beyond-2n"), sizes, beyond, "MB");
     }
 }

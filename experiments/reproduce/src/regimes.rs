@@ -92,7 +92,8 @@ pub fn sets() -> Result<Vec<Set>> {
 /// # Errors
 /// When a file of sets is not what it should be.
 pub fn large_sets() -> Result<Vec<Set>> {
-    const TRAINED_ON: [(&str, usize); 3] = [("covtype", 200_000), ("credit_fraud", 0), ("flights3m", 500_000)];
+    const TRAINED_ON: [(&str, usize); 3] =
+        [("covtype", 200_000), ("credit_fraud", 0), ("flights3m", 500_000)];
     let known: Vec<Set> = toml::from_str::<File>(include_str!("../large.toml"))?.set;
     let all: Vec<Set> = sets()?.into_iter().chain(known).collect();
     let named = |(name, train): (&str, usize)| {

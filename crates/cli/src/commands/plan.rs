@@ -21,7 +21,8 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
     let features = arguments.features;
     if arguments.explain {
         let rows = explain(settings.problem(features)?, records, settings.columns(features), budget);
-        let network = scores_records(&settings) && is_worth_a_network(settings.max_records.unwrap_or(records), budget)?;
+        let network =
+            scores_records(&settings) && is_worth_a_network(settings.max_records.unwrap_or(records), budget)?;
         let mut text = table(&rows);
         if network {
             text.push_str(

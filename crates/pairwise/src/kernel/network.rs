@@ -112,9 +112,8 @@ impl<'a> Layers<'a> {
     /// Every square is of a computed number and none is negative, so that their sum is at most (d + H + 16)·2⁻⁵² of itself too small.
     #[inline(always)]
     fn factor(&self, x: f64, a: f64, delta: f64) -> f64 {
-        let square = self.alpha * self.alpha * x
-            + self.k * self.k * a
-            + delta * (x / (self.kappa * self.kappa) + 1.0);
+        let square =
+            self.alpha * self.alpha * x + self.k * self.k * a + delta * (x / (self.kappa * self.kappa) + 1.0);
         let norm = up_by(square.sqrt(), (self.columns + self.hidden + 16) as f64);
         if norm <= self.kappa {
             1.0
@@ -199,7 +198,8 @@ impl NullaryFnOnce for Forward<'_> {
         for (a, slopes) in a.chunks_exact_mut(width).zip(slopes.chunks_exact_mut(width)) {
             layers.activate(a, slopes);
         }
-        for ((value, row), a) in scores.iter_mut().zip(rows.chunks_exact(columns)).zip(a.chunks_exact(width)) {
+        for ((value, row), a) in scores.iter_mut().zip(rows.chunks_exact(columns)).zip(a.chunks_exact(width))
+        {
             let score = scale * layers.total(row, a);
             *value = if score > bound {
                 bound

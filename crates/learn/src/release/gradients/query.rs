@@ -4,8 +4,8 @@ use crate::LearnError;
 use crate::release::Mechanism;
 use crate::release::curator::{Curator, Holding, count};
 use pairdp_noise::Source;
-use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::Objective;
+use pairdp_pairwise::kernel::{self, Par};
 
 impl<S: Source> Curator<S> {
     /// The gradient of the risk over all pairs at public parameters, with noise.
