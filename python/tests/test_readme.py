@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine_trials import Table
+from pairdp.verification import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -58,6 +59,16 @@ def test_five_minutes_run_as_printed(capsys, tmp_path, monkeypatch):
     names = run(ROOT / "docs" / "five_minutes.md")
     assert capsys.readouterr().out.startswith("True\n{'epsilon': 1.0")
     assert names["ledger"].show()["stays-2026"]["committed"] == 1
+
+
+def test_the_guide_to_an_own_table_runs_as_printed(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    guide = ROOT / "docs" / "own_table.md"
+    (schema,) = re.findall(r"```toml\n(.*?)```", guide.read_text(encoding="utf-8"), flags=re.DOTALL)
+    (tmp_path / "visits.schema.toml").write_text(schema, encoding="utf-8")
+    run(guide)
+    assert capsys.readouterr().out == "True replace-one-person\n"
+    assert verify(tmp_path / "python-model.json").holds
 
 
 def test_more_epsilon_makes_better_models_in_the_guide(capsys):

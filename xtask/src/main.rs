@@ -1,8 +1,11 @@
 //! One command per chore: `cargo xtask --help` lists them.
 
+mod docs;
 mod engines;
+mod figures;
 mod lint;
 mod peers;
+mod sdist;
 mod storm;
 mod test;
 
@@ -39,6 +42,12 @@ const TASKS: &[Task] = &[
         run: test::package,
     },
     Task {
+        name: "sdist",
+        takes: "[--install]",
+        about: "pack the Python package's sources; --install builds and tries them in an empty folder",
+        run: sdist::run,
+    },
+    Task {
         name: "bench",
         takes: "[NAME] [--json]",
         about: "a benchmark of experiments/bench, `engines` or `peers`; without NAME, the list",
@@ -61,6 +70,18 @@ const TASKS: &[Task] = &[
         takes: "[--minutes M]",
         about: "kills, crowds, full disks and damaged files: is anything lost?",
         run: storm::run,
+    },
+    Task {
+        name: "docs",
+        takes: "[--wheel FILE]",
+        about: "the site, in target/site: no warning, no dead link",
+        run: docs::run,
+    },
+    Task {
+        name: "figures",
+        takes: "[--run PAGE | --run all] [--data DIR] [--out DIR]",
+        about: "the commands behind the numbers of docs, listed or rerun",
+        run: figures::run,
     },
     Task {
         name: "reproduce",

@@ -14,6 +14,7 @@ const STAGES: &[Stage] = &[
     ("lints", lints),
     ("documentation", documentation),
     ("packages", packages),
+    ("source distribution", source_distribution),
     ("Rust tests", rust_tests),
     ("Rust doc-tests", doc_tests),
     ("a small storm", storm),
@@ -74,6 +75,11 @@ fn packages() -> Result<()> {
         command.args(["--exclude", package]);
     }
     execute(&mut command)
+}
+
+/// The Python package's sources can be packed, with licences and a lock file that is their own.
+fn source_distribution() -> Result<()> {
+    crate::sdist::pack().map(drop)
 }
 
 fn rust_tests() -> Result<()> {

@@ -16,6 +16,7 @@ use crate::AccountantError;
 use crate::composition::{self, Bound};
 use crate::contour::{self, AGREEMENT};
 use crate::event::Event;
+use crate::moments::Term;
 use crate::plan::{Alternative, alternatives};
 use pairdp_units::directed::larger;
 use pairdp_units::{Delta, Epsilon, EpsilonBound};
@@ -82,7 +83,7 @@ pub struct Answer {
 /// disagree.
 pub fn account(event: &Event, delta: Delta) -> Result<Answer, AccountantError> {
     let alternatives = alternatives(event)?;
-    let bound = worst(&alternatives, |terms| composition::epsilon(terms, delta))?;
+    let bound = worst_epsilon(&alternatives, delta)?;
     // Any attained composition gives a lower bound; the later ones are only worth a try when the first fails.
     let attained = alternatives.iter().map(|alternative| {
         let mut bounds = alternative.lower.iter().map(|terms| composition::attained_epsilon(terms, delta));
@@ -100,7 +101,7 @@ pub fn account(event: &Event, delta: Delta) -> Result<Answer, AccountantError> {
 /// # Errors
 /// As [`account`].
 pub fn epsilon_for(event: &Event, delta: Delta) -> Result<(EpsilonBound, Method), AccountantError> {
-    let bound = worst(&alternatives(event)?, |terms| composition::epsilon(terms, delta))?;
+    let bound = worst_epsilon(&alternatives(event)?, delta)?;
     Ok((bounded(bound.value)?, bound.method))
 }
 
@@ -109,7 +110,11 @@ pub fn epsilon_for(event: &Event, delta: Delta) -> Result<(EpsilonBound, Method)
 /// # Errors
 /// As [`account`].
 pub fn delta_for(event: &Event, epsilon: Epsilon) -> Result<(f64, Method), AccountantError> {
-    let bound = worst(&alternatives(event)?, |terms| composition::delta(terms, epsilon.get()))?;
+    let bound = worst(
+        &alternatives(event)?,
+        |terms| composition::delta(terms, epsilon.get()),
+        |terms, delta| composition::surely_within(terms, epsilon.get(), delta),
+    )?;
     Ok((bound.value, bound.method))
 }
 
@@ -141,13 +146,24 @@ pub fn delta_value(event: &Event, epsilon: Epsilon) -> Result<f64, AccountantErr
     Ok(worst)
 }
 
-/// The largest bound over the alternatives.
+/// The largest ε over the alternatives.
+fn worst_epsilon(alternatives: &[Alternative], delta: Delta) -> Result<Bound, AccountantError> {
+    let within = |terms: &[Term], epsilon| composition::surely_within(terms, epsilon, delta.get());
+    worst(alternatives, |terms| composition::epsilon(terms, delta), within)
+}
+
+/// The largest bound over the alternatives. One that a quick look shows to be within the worst so far is not computed: of the
+/// two directions of add-or-remove that is nearly always the second.
 fn worst(
     alternatives: &[Alternative],
-    bound: impl Fn(&[crate::moments::Term]) -> Result<Bound, AccountantError>,
+    bound: impl Fn(&[Term]) -> Result<Bound, AccountantError>,
+    surely_within: impl Fn(&[Term], f64) -> bool,
 ) -> Result<Bound, AccountantError> {
     let mut worst = Bound { value: 0.0, method: Method::Nothing };
     for alternative in alternatives {
+        if worst.value > 0.0 && surely_within(&alternative.upper, worst.value) {
+            continue;
+        }
         let one = bound(&alternative.upper)?;
         if one.value.is_nan() {
             return Err(AccountantError::NoConvergence("a bound is not a number"));

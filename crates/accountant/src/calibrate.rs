@@ -39,7 +39,7 @@ pub fn noise_multiplier(event: &Event, budget: Budget) -> Result<f64, Accountant
         }
     }
     let mut factor = if shift.is_nan() {
-        search(event, budget)?
+        search_worst(event, budget)?
     } else {
         up_by(shift / gaussian::largest_ratio(budget)?, 8.0)
     };
@@ -74,22 +74,40 @@ fn certify(event: &Event, budget: Budget, factor: &mut f64) -> Result<(), Accoun
     Err(AccountantError::NotBracketed(budget))
 }
 
-/// The factor at which δ meets the budget for the worst alternative, on a grid of the given coarseness.
+/// The factor at which δ meets the budget for every alternative: for the first one, and again for others that it does not suffice
+/// for.
+fn search_worst(event: &Event, budget: Budget) -> Result<f64, AccountantError> {
+    let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
+    let mut factor = 0.0;
+    for (which, alternative) in alternatives(event)?.iter().enumerate() {
+        // What does not depend on noise is left to the certificate.
+        if alternative.upper.iter().all(|term| term.pair.without_sampling().is_none()) {
+            continue;
+        }
+        let met = factor > 0.0 && {
+            let scaled = alternatives(&event.scaled(factor)?)?;
+            composition::surely_within(&scaled[which].upper, epsilon, delta)
+        };
+        if !met {
+            factor = larger(factor, search(event, which, budget)?);
+        }
+    }
+    if factor > 0.0 { Ok(factor) } else { Err(AccountantError::NotBracketed(budget)) }
+}
+
+/// The factor at which δ meets the budget for one of the alternatives, on a grid of the given coarseness.
 ///
 /// log δ falls with log noise: a bracket first, then regula falsi with the Illinois rule.
-fn search(event: &Event, budget: Budget) -> Result<f64, AccountantError> {
+fn search(event: &Event, which: usize, budget: Budget) -> Result<f64, AccountantError> {
     let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
     let gap = |log_factor: f64, excess: f64| -> Result<f64, AccountantError> {
-        let mut worst = f64::NEG_INFINITY;
-        for alternative in alternatives(&event.scaled(log_factor.exp())?)? {
-            // Where the engine gives up there is too little noise by far.
-            let value = composition::log_delta(&alternative.upper, epsilon, delta, excess)
-                .ok()
-                .filter(|value| !value.is_nan())
-                .unwrap_or(0.0);
-            worst = larger(worst, value - delta.ln());
-        }
-        Ok(worst)
+        let alternative = &alternatives(&event.scaled(log_factor.exp())?)?[which];
+        // Where the engine gives up there is too little noise by far.
+        let value = composition::log_delta(&alternative.upper, epsilon, delta, excess)
+            .ok()
+            .filter(|value| !value.is_nan())
+            .unwrap_or(0.0);
+        Ok(value - delta.ln())
     };
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     let (mut at_low, mut at_high) = (0.0, 0.0);

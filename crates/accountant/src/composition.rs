@@ -4,6 +4,7 @@ use crate::contour::{self, total_count};
 use crate::moments::{Moments, Term};
 use crate::pair::Pair;
 use crate::pld::{COARSE, Composed, FINE, Grid};
+use crate::rdp::RenyiBound;
 use crate::{AccountantError, Method, gaussian, profile, rdp};
 use pairdp_units::Delta;
 use pairdp_units::directed::{larger, up_by};
@@ -89,25 +90,25 @@ pub(crate) fn epsilon(terms: &[Term], target: Delta) -> Result<Bound, Accountant
     if !moderate(terms) {
         return Ok(best);
     }
-    let renyi = rdp::epsilon(terms, delta).map_or(f64::INFINITY, |bound| bound.epsilon);
-    if renyi < best.value {
-        best = Bound { value: renyi, method: Method::Renyi };
-    }
-    if let Ok(value) = certificate(terms, delta)
-        && value < best.value
-    {
-        best = Bound { value, method: Method::PrivacyLoss };
+    if let Ok(renyi) = rdp::epsilon(terms, delta) {
+        if renyi.epsilon < best.value {
+            best = Bound { value: renyi.epsilon, method: Method::Renyi };
+        }
+        if let Ok(value) = certificate(terms, delta, renyi)
+            && value < best.value
+        {
+            best = Bound { value, method: Method::PrivacyLoss };
+        }
     }
     if best.value.is_nan() { Err(AccountantError::NoConvergence("ε is not a number")) } else { Ok(best) }
 }
 
 /// ε by discretised losses.
 ///
-/// Rényi accounting gives a first guess, coarse grids improve it, a fine one certifies.
-pub(crate) fn certificate(terms: &[Term], delta: f64) -> Result<f64, AccountantError> {
+/// Rényi accounting gave a first guess, coarse grids improve it, a fine one certifies.
+pub(crate) fn certificate(terms: &[Term], delta: f64, first: RenyiBound) -> Result<f64, AccountantError> {
     let tail = larger(TILT_CUT * delta / total_count(terms), 1e-315);
     let moments = Moments::new(terms, tail, 0.0)?;
-    let first = rdp::epsilon(terms, delta)?;
     if !first.epsilon.is_finite() {
         return Err(AccountantError::NoConvergence("no first guess of ε"));
     }
@@ -132,6 +133,15 @@ pub(crate) fn certificate(terms: &[Term], delta: f64) -> Result<f64, AccountantE
     // How far the grid moves ε depends on the slope of log δ, which the coarse grid knows better than the tilt.
     let slope = if slope > tilt && slope.is_finite() { slope } else { tilt };
     Ok(composed(terms, (guess, delta), (tilt, slope), FINE)?.epsilon(delta, guess))
+}
+
+/// Whether δ at ε is at most this: Rényi accounting or else a coarse grid says yes, or nothing is known.
+pub(crate) fn surely_within(terms: &[Term], epsilon: f64, delta: f64) -> bool {
+    if terms.is_empty() || !moderate(terms) || !(epsilon > 0.0 && epsilon.is_finite() && delta > 0.0) {
+        return false;
+    }
+    rdp::epsilon(terms, delta).is_ok_and(|bound| bound.epsilon <= epsilon)
+        || log_delta(terms, epsilon, delta, COARSE).is_ok_and(|log| log <= delta.ln())
 }
 
 /// Composed losses for (ε, δ), with a tilt and an upper estimate of the slope of log δ.

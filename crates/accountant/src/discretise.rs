@@ -97,7 +97,13 @@ pub(crate) fn discretise(
     for (loss, atom) in atoms {
         split_atom(&mut mass, reach, loss / spacing, spacing, atom, rounding);
     }
-    grid.mass = mass;
+    // A side with bounded losses leaves most of its half empty.
+    let empty = |mass: &&f64| **mass == 0.0;
+    let before = mass.iter().take_while(empty).count();
+    let after = mass[before..].iter().rev().take_while(empty).count();
+    mass.truncate(mass.len() - after);
+    grid.first += before as f64;
+    grid.mass = mass.split_off(before);
     Ok(grid)
 }
 
@@ -131,7 +137,9 @@ pub(crate) fn upper_gain(side: &Side, epsilon: f64) -> f64 {
     }
     let rules = Rules { narrow: legendre(3), medium: legendre(5), wide: legendre(10) };
     let beyond = low + REACH + 1.0 / side.scale();
-    Cell::new(side, epsilon, low).integrate(beyond - low, &rules).1
+    let mut cell = Cell::of(side);
+    cell.move_to(side, epsilon, low);
+    cell.integrate(beyond - low, &rules).1
 }
 
 /// The masses of one side, by node.
@@ -159,6 +167,7 @@ impl Cells {
         };
         let share = -(-spacing).exp_m1();
         let (mut low, mut width) = (side.start, 0.0);
+        let mut cell = Cell::of(side);
         loop {
             let index = cells.mass.len() - 1;
             let loss = spacing * index as f64;
@@ -166,7 +175,7 @@ impl Cells {
             let bounded = high.is_infinite();
             let stop = if bounded { larger(low, REACH) } else { high };
             width = stop - low;
-            let cell = Cell::new(side, loss, low);
+            cell.move_to(side, loss, low);
             let (mut mass, gain) = cell.integrate(width, rules);
             let mut upper = smaller(gain / share, mass);
             if bounded {
@@ -210,19 +219,23 @@ struct Cell {
 }
 
 impl Cell {
-    fn new(side: &Side, loss: f64, low: f64) -> Self {
-        let numerator = side.numerator.terms.iter().map(|&(w, b)| (w * normal_density(low - b), b)).collect();
-        let denominator = side
-            .denominator
-            .terms
-            .iter()
-            .filter(|term| term.1 < 0.0)
-            .map(|&(w, b)| {
-                let log = loss - 0.5 * (low - b) * (low - b) - 0.5 * (2.0 * std::f64::consts::PI).ln();
-                (w * log.exp(), b)
-            })
-            .collect();
-        Self { low, scale: side.scale(), numerator, denominator }
+    /// Of a side, at no place yet.
+    fn of(side: &Side) -> Self {
+        let (numerator, denominator) = (Vec::new(), Vec::new());
+        Self { low: side.start, scale: side.scale(), numerator, denominator }
+    }
+
+    /// Takes the cell that begins at `low`, where the loss is this; its memory is used again.
+    fn move_to(&mut self, side: &Side, loss: f64, low: f64) {
+        self.low = low;
+        self.numerator.clear();
+        self.numerator.extend(side.numerator.terms.iter().map(|&(w, b)| (w * normal_density(low - b), b)));
+        let shifted = side.denominator.terms.iter().filter(|term| term.1 < 0.0);
+        self.denominator.clear();
+        self.denominator.extend(shifted.map(|&(w, b)| {
+            let log = loss - 0.5 * (low - b) * (low - b) - 0.5 * (2.0 * std::f64::consts::PI).ln();
+            (w * log.exp(), b)
+        }));
     }
 
     /// ∫ n·A and ∫ n·(A − e^a·B) over [low, low + width]; both integrands are positive.

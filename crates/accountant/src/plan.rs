@@ -56,11 +56,12 @@ pub(crate) fn alternatives(event: &Event) -> Result<Vec<Alternative>, Accountant
         let merged = merge(upper.iter().copied());
         let reversed = merge(upper.iter().map(|term| Term { pair: term.pair.reversed(), ..*term }));
         let two_way = merged != reversed;
+        // Removing first: it is the worse of the two directions nearly always.
+        all.push(Alternative { upper: merged, lower });
         if two_way {
             let lower = vec![merge(attained.iter().map(|t| Term { pair: t.pair.reversed(), ..*t }))];
             all.push(Alternative { upper: reversed, lower });
         }
-        all.push(Alternative { upper: merged, lower });
     }
     Ok(all)
 }

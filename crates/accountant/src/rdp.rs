@@ -78,7 +78,8 @@ pub(crate) fn best_order(moments: &Moments, log_delta: f64) -> RenyiBound {
     let golden = 0.618_033_988_749_894_9;
     let (mut left, mut right) = (high - golden * (high - low), low + golden * (high - low));
     let (mut at_left, mut at_right) = (bound(left), bound(right));
-    while high - low > 1e-7 {
+    // The bound is flat where it is least, and valid at every order.
+    while high - low > 1e-5 {
         if at_left <= at_right {
             (high, right, at_right) = (right, left, at_left);
             left = high - golden * (high - low);

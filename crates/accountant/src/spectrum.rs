@@ -12,6 +12,7 @@ use crate::contour::log1p;
 use crate::window::Tilted;
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex;
+use std::cell::RefCell;
 
 /// Powers below e^{−DROPPED} are set to 0.
 const DROPPED: f64 = 60.0;
@@ -41,6 +42,20 @@ fn transform_error(length: usize) -> f64 {
     4.0 * f64::EPSILON * ((length as f64).log2() + 8.0)
 }
 
+/// Transforms up to this length are planned once a thread: 2 MB of twiddles at the most for each length.
+const KEPT: usize = 1 << 17;
+
+thread_local! {
+    static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
+}
+
+fn planned<T>(length: usize, plan: impl FnOnce(&mut RealFftPlanner<f64>) -> T) -> T {
+    if length > KEPT {
+        return plan(&mut RealFftPlanner::new());
+    }
+    PLANNER.with_borrow_mut(plan)
+}
+
 fn refused(_: realfft::FftError) -> AccountantError {
     AccountantError::NoConvergence("the transform refused its input")
 }
@@ -49,7 +64,7 @@ impl Spectrum {
     /// The spectrum of one tilted step to the power of its count.
     pub(crate) fn of(step: &Tilted, length: usize) -> Result<Self, AccountantError> {
         let (mut logs, norms) = {
-            let forward = RealFftPlanner::<f64>::new().plan_fft_forward(length);
+            let forward = planned(length, |planner| planner.plan_fft_forward(length));
             let mut input = forward.make_input_vec();
             let mut output = forward.make_output_vec();
             let norms = step.fill(&mut input);
@@ -124,7 +139,7 @@ impl Spectrum {
         if let Some(last) = spectrum.last_mut() {
             last.im = 0.0;
         }
-        let inverse = RealFftPlanner::<f64>::new().plan_fft_inverse(length);
+        let inverse = planned(length, |planner| planner.plan_fft_inverse(length));
         let mut masses = inverse.make_output_vec();
         inverse.process(&mut spectrum, &mut masses).map_err(refused)?;
         let scale = 1.0 / length as f64;

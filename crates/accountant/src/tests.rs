@@ -480,7 +480,7 @@ proptest! {
         let apart: f64 = terms.iter().map(|t| Moments::new(&[*t], 1e-20, 0.0).unwrap().cumulants(3.0).value).sum();
         prop_assert!((together - apart).abs() <= 1e-13 * apart);
         let value = contour::epsilon(&terms, 1e-6, 1e-9).unwrap().epsilon;
-        let bound = composition::certificate(&terms, 1e-6).unwrap();
+        let bound = composition::certificate(&terms, 1e-6, rdp::epsilon(&terms, 1e-6).unwrap()).unwrap();
         prop_assert!(bound >= value * (1.0 - 1e-9) && bound <= value * (1.0 + 2e-3), "{value} {bound}");
     }
 

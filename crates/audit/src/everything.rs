@@ -30,7 +30,7 @@ use pairdp_data::Encoding;
 use pairdp_learn::{Curator, LearnError, Mechanism, NoiseKind};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::Par;
-use pairdp_pairwise::knots::{Block, KnotSums, Layout};
+use pairdp_pairwise::knots::{Block, KnotSums, Layout, Spacing};
 use pairdp_pairwise::{Domain, Objective, Problem, Strata};
 use pairdp_units::{Adjacency, Budget};
 use tables::{Attack, Shape};
@@ -131,7 +131,7 @@ fn attack_with(case: &Case, noise: f64, tries: u32, seed: u64) -> Result<Option<
 /// of one that is there and not there; squared, or for Laplace noise as it is, over the scale of the noise.
 fn knots_apart(stage: Stage, attack: &Attack, law: NoiseKind) -> f64 {
     let Stage::Knots { numbers, counts_records, noise, .. } = stage;
-    let layout = Layout::new((0..numbers).map(|at| Block::Number { at }).collect());
+    let layout = Layout::new(Spacing::Coarse, (0..numbers).map(|at| Block::Number { at }).collect());
     let sums = |value: f64, targets: &[f64]| {
         let rows = vec![value; numbers * targets.len()];
         let sums =

@@ -18,7 +18,7 @@ use pairdp_learn::{
 };
 use pairdp_noise::Source;
 use pairdp_pairwise::kernel::Par;
-use pairdp_pairwise::knots::{KnotSums, Layout, positions};
+use pairdp_pairwise::knots::{KnotSums, Layout, Spacing};
 use pairdp_pairwise::{Objective, Records, Strata};
 use pairdp_units::Budget;
 
@@ -55,8 +55,8 @@ impl TwoReleases {
         (records, columns): (usize, usize),
         claim: Budget,
     ) -> Result<Self, AuditError> {
-        let knots = positions();
-        // Far from the ends, where nothing is cut off, and from each other.
+        let knots = Spacing::Coarse.positions();
+        // Far from the ends, where nothing is cut off, and from each other; knots of either spacing.
         let (others, one) = (knots[knots.len() / 4], knots[3 * knots.len() / 4]);
         let problem = settings.prepare(records, &Encoding::unscaled(columns), claim)?.problem();
         let descends = settings.algorithm != Some(Algorithm::Moments);

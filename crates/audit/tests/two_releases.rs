@@ -8,7 +8,7 @@ use pairdp_audit::{AuditError, Report, Runs, TwoReleases, Verdict};
 use pairdp_learn::{Algorithm, LossKind, Mechanism, Representation, RepresentationKind, Risk, Settings};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::{self, Par};
-use pairdp_pairwise::knots::{KNOTS, KnotSums, positions, sensitivity};
+use pairdp_pairwise::knots::{KnotSums, Spacing, sensitivity};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, PointLoss, Problem, Records, Strata, moments};
 use pairdp_units::Budget;
 use pairdp_units::directed::larger;
@@ -227,9 +227,9 @@ fn a_label_left_out_of_the_sensitivity_is_caught_in_60000_runs() {
 /// pairs of numbers finds more than the noise is for. With the knots' own it finds all of it and no more.
 #[test]
 fn kernels_that_overlap_break_the_sensitivity() {
-    let knots = positions();
+    let knots = Spacing::Coarse.positions();
     let hats = |x: f64, reach: f64| -> Vec<f64> {
-        let width = knots[KNOTS / 4 + 1] - knots[KNOTS / 4];
+        let width = knots[knots.len() / 4 + 1] - knots[knots.len() / 4];
         let height = |knot: &f64| 1.0 - (x - knot).abs() / (reach * width);
         knots.iter().map(|knot| if height(knot) > 0.0 { height(knot) } else { 0.0 }).collect()
     };

@@ -12,6 +12,7 @@ use crate::{
     Algorithm, Average, BaselineModel, LearnError, Order, Plan, Predictor, RepresentationKind, Settings, Task,
 };
 use pairdp_data::{Encoding, Label, Table};
+use pairdp_pairwise::knots::Spacing;
 use pairdp_pairwise::{Objective, PerPerson, Problem, Records, Strata};
 use pairdp_units::directed::larger;
 
@@ -55,6 +56,8 @@ pub fn descend(
 
 /// λ of the ridge for ranks, over the number of records: what served best on public sets.
 const TRACE: f64 = 0.1;
+/// Parameters for ranks may be this long: without noise, nothing but the ridge need hold them back.
+const FAR: f64 = 1000.0;
 
 /// Descends without privacy: over all pairs until close to a minimum, or once through the table, unless the settings say
 /// otherwise. The model is not private.
@@ -78,9 +81,10 @@ pub fn fit(
     if settings.by_ranks() && settings.ridge <= 0.0 {
         // Five functions a column are many for a small table.
         settings.ridge = TRACE / larger(table.size() as f64, 1.0);
+        settings.radius = settings.radius.or(Some(FAR));
     }
     let settings = &settings;
-    let layout = representation::layout(&encoding);
+    let layout = representation::layout(&encoding, Spacing::Fine);
     let features = if settings.by_ranks() { Map::width_of(&layout) } else { table.columns };
     let problem = settings.problem(features)?;
     // Whoever descends record by record takes each for itself.
@@ -112,13 +116,15 @@ pub fn fit(
 /// How far and how fast.
 fn plan(method: Baseline, settings: &Settings, problem: Problem, rows: usize) -> Result<Plan, LearnError> {
     const FULL_STEPS: u32 = 300;
-    const MOMENTUM: f64 = 0.9;
-    /// A step that momentum bears, in units of the longest without: (1 + β)/(1 − β) of them would be the last stable one.
-    const LONGER: f64 = 9.0;
+    /// The same for ranks, whose minimum is far out where there are many records.
+    const STEPS_FOR_RANKS: u32 = 600;
+    const MOMENTUM: f64 = 0.98;
+    /// A step that momentum bears, in units of the longest without: (1 + β)/(1 − β), 99, of them would be the last stable one.
+    const LONGER: f64 = 60.0;
     let longest = Plan::longest_step(problem, rows);
     let left_open = settings.steps.is_none() && settings.step_size.is_none() && settings.by_ranks();
     let (steps, size, average) = match method {
-        Baseline::Gd if left_open => (FULL_STEPS, LONGER * longest, Average::Last),
+        Baseline::Gd if left_open => (STEPS_FOR_RANKS, LONGER * longest, Average::Last),
         Baseline::Gd => (FULL_STEPS, longest, Average::Last),
         Baseline::Sgd(_) | Baseline::SgdHistory(_) => {
             (u32::try_from(rows).unwrap_or(u32::MAX), longest / (rows as f64).sqrt(), Average::SecondHalf)

@@ -6,6 +6,7 @@ use crate::spec::settings::record_bound;
 use crate::{AsPrinted, Certificate, Plan, certified_problem};
 use pairdp_data::{Encoding, Label, LabelKind, Table};
 use pairdp_pairwise::kernel::{Layers, score};
+use pairdp_pairwise::knots::Spacing;
 use pairdp_pairwise::{Objective, PointLoss, Problem, RankingForm, Score, clip_row, metric_map};
 use pairdp_units::{FrontEnd, Hint};
 use serde::{Deserialize, Serialize};
@@ -172,7 +173,7 @@ impl Predictor {
     /// Length of the vector that a row becomes, without a constant.
     pub fn features(&self) -> usize {
         if self.maps_rows() {
-            Map::width_of(&representation::layout(&self.encoding))
+            Map::width_of(&representation::layout(&self.encoding, Spacing::default()))
         } else {
             self.encoding.dimension()
         }

@@ -28,11 +28,13 @@ use crate::LearnError;
 use pairdp_data::{ColumnEncoding, Encoding, Kind, Table};
 use pairdp_pairwise::Strata;
 use pairdp_pairwise::kernel::Par;
-use pairdp_pairwise::knots::{Block, KNOTS, KnotSums, Layout, TIME_CELLS, count_weight};
+use pairdp_pairwise::knots::{Block, KnotSums, Layout, Spacing, TIME_CELLS, count_weight};
 use pairdp_units::directed::{larger, smaller};
 
 /// How weights are read; a meaning never changes under the same name.
 pub(crate) const READING: &str = "ranks/2";
+/// The same from knots that are close together.
+pub(crate) const READING_FINE: &str = "fine-ranks/1";
 /// The same where distances of ranks are all that is wanted: no row is cut.
 pub(crate) const READING_DISTANCES: &str = "distances/1";
 /// The same where they are of times alone, and rows stay as ranges put them.
@@ -40,16 +42,18 @@ pub(crate) const READING_TIMES: &str = "times/1";
 
 /// Whether it is one for such columns; files can hold anything.
 pub(crate) fn fits(released: &Representation, encoding: &Encoding) -> bool {
+    let spacing = spacing(released);
     let (known, columns) = match released.reading.as_str() {
-        READING | READING_DISTANCES => (true, layout(encoding).coordinates(false)),
+        READING | READING_FINE | READING_DISTANCES => (true, layout(encoding, spacing).coordinates(false)),
         reading => (reading == READING_TIMES, 1),
     };
+    let knots = spacing.knots();
     // With the number of records, with knots or times of the target, with both.
     let beyond = released.weights.len().checked_sub(columns);
     known
-        && beyond.is_some_and(|beyond| match beyond {
-            0 | 1 | KNOTS | KNOTS_AND_COUNT => maps_rows(released),
-            _ => [TIME_CELLS, TIME_CELLS + 1].contains(&beyond),
+        && beyond.is_some_and(|beyond| {
+            let of_columns = [0, 1, knots, knots + 1].contains(&beyond);
+            if of_columns { maps_rows(released) } else { [TIME_CELLS, TIME_CELLS + 1].contains(&beyond) }
         })
         && released.weights.iter().all(|weight| weight.is_finite())
         && released.counted.is_finite()
@@ -58,7 +62,10 @@ pub(crate) fn fits(released: &Representation, encoding: &Encoding) -> bool {
         && released.noise > 0.0
 }
 
-const KNOTS_AND_COUNT: usize = KNOTS + 1;
+/// How far apart the knots were.
+pub(crate) fn spacing(released: &Representation) -> Spacing {
+    if released.reading == READING_FINE { Spacing::Fine } else { Spacing::Coarse }
+}
 
 /// Whether rows are mapped by what was released.
 pub(crate) fn maps_rows(released: &Representation) -> bool {
@@ -67,11 +74,12 @@ pub(crate) fn maps_rows(released: &Representation) -> bool {
 
 /// The map of rows that follows from what was released, if one does.
 pub(crate) fn map(encoding: &Encoding, released: Option<&Representation>) -> Option<Map> {
-    released.filter(|released| maps_rows(released)).map(|released| Map::new(&layout(encoding), released))
+    let of_rows = |released: &Representation| Map::new(&layout(encoding, spacing(released)), released);
+    released.filter(|released| maps_rows(released)).map(of_rows)
 }
 
 /// The columns of an encoding as knots see them.
-pub(crate) fn layout(encoding: &Encoding) -> Layout {
+pub(crate) fn layout(encoding: &Encoding, spacing: Spacing) -> Layout {
     let mut at = 0;
     let block = |column: &ColumnEncoding| {
         let start = at;
@@ -82,13 +90,18 @@ pub(crate) fn layout(encoding: &Encoding) -> Layout {
             Kind::Categories(_) => Block::Category { at: start, width: column.width() },
         }
     };
-    Layout::new(encoding.columns().iter().map(block).collect())
+    Layout::new(spacing, encoding.columns().iter().map(block).collect())
 }
 
 /// What the first release of a run is about: columns, if rows are mapped by it, and what is to be learned, if that is.
-pub(crate) fn layout_for(encoding: &Encoding, ranks: bool, target: Option<Block>) -> Layout {
-    let columns = if ranks { layout(encoding) } else { Layout::new(Vec::new()) };
-    Layout::new(columns.blocks().iter().copied().chain(target).collect())
+pub(crate) fn layout_for(
+    encoding: &Encoding,
+    spacing: Spacing,
+    ranks: bool,
+    target: Option<Block>,
+) -> Layout {
+    let columns = if ranks { layout(encoding, spacing).blocks().to_vec() } else { Vec::new() };
+    Layout::new(spacing, columns.into_iter().chain(target).collect())
 }
 
 /// What follows from a release about a table of so many records, or, if their number is secret, of as many as was released.
@@ -98,7 +111,11 @@ pub(crate) fn read(layout: &Layout, released: Vec<f64>, noise: f64, records: usi
     let counted =
         released.get(layout.columns() + 1).map_or(known, |sum| sum / count_weight(numbers, categories));
     let counted = smaller(larger(counted, 1.0), known);
-    let reading = if layout.maps_rows() { READING } else { READING_TIMES };
+    let reading = match (layout.maps_rows(), layout.spacing()) {
+        (true, Spacing::Coarse) => READING,
+        (true, Spacing::Fine) => READING_FINE,
+        (false, _) => READING_TIMES,
+    };
     Representation { reading: reading.into(), counted, noise, weights: released }
 }
 

@@ -29,7 +29,7 @@ use pairdp_certificate::KnotPlan;
 use pairdp_data::{Encoding, Label};
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::Problem;
-use pairdp_pairwise::knots::{Block, Layout};
+use pairdp_pairwise::knots::{Block, Layout, Spacing};
 use pairdp_units::{Budget, Delta, Unit};
 
 /// A run, calibrated.
@@ -174,7 +174,7 @@ impl Settings {
         if self.is_network() && encoding.columns().iter().any(|column| column.monotone.is_some()) {
             return Err(LearnError::NotOfNetworks("monotone columns"));
         }
-        let layout = representation::layout(encoding);
+        let layout = representation::layout(encoding, Spacing::default());
         let (chosen, because) = self.resolved(records, &layout, encoding.dimension(), budget)?;
         let features = if chosen.by_ranks() { Map::width_of(&layout) } else { encoding.dimension() };
         let algorithm = chosen.algorithm.unwrap_or(Algorithm::NoisyGd);
@@ -184,7 +184,8 @@ impl Settings {
         let mut plan = chosen.plan(algorithm, problem, records, columns, budget)?;
         let target = released_target(problem, algorithm, constant);
         let target = target.filter(|block| chosen.by_ranks() || *block == Block::Times);
-        let first = representation::layout_for(encoding, chosen.by_ranks(), target);
+        let spacing = auto::spacing(records, &layout, chosen.rests(), budget)?;
+        let first = representation::layout_for(encoding, spacing, chosen.by_ranks(), target);
         if !first.blocks().is_empty() {
             let (numbers, categories) = first.counts();
             let coordinates = first.coordinates(self.max_records.is_some());

@@ -21,10 +21,9 @@ use pairdp_certificate::Stage;
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Secure, Source};
-use pairdp_pairwise::Problem;
 use pairdp_pairwise::kernel::{self, Par};
-use pairdp_pairwise::knots::KnotSums;
-use pairdp_pairwise::{Records, Score, Strata, clip_row};
+use pairdp_pairwise::knots::{KnotSums, Spacing};
+use pairdp_pairwise::{Problem, Records, Score, Strata, clip_row};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
 use zeroize::Zeroize as _;
@@ -354,7 +353,7 @@ impl TrainingSpec {
     /// Features of a record, without a constant.
     fn features(&self) -> usize {
         if self.first.maps_rows() {
-            Map::width_of(&representation::layout(&self.encoding))
+            Map::width_of(&representation::layout(&self.encoding, Spacing::default()))
         } else {
             self.encoding.dimension()
         }

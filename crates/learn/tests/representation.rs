@@ -8,7 +8,9 @@ use pairdp_learn::{
     Training,
 };
 use pairdp_noise::{Replay, Source};
-use pairdp_pairwise::measure;
+use pairdp_pairwise::kernel::Par;
+use pairdp_pairwise::knots::{Block, KnotSums, Layout, Spacing};
+use pairdp_pairwise::{Strata, measure};
 use pairdp_units::Budget;
 use pairdp_verify::Verdict;
 use std::time::Duration;
@@ -170,6 +172,29 @@ fn no_verifier_takes_other_shares_knots_or_maps_than_were_released() {
     ] {
         assert!(!holds(&changed(place, value)), "{place}");
     }
+}
+
+/// From a public measure of signal on, knots are close together; it costs no more noise, and weights of one spacing are not taken
+/// for those of the other.
+#[test]
+fn knots_are_close_together_where_there_is_signal_for_them() {
+    let weights = |rows: usize, delta: f64| {
+        let model = trained(ranks(None), (1.0, delta), rows);
+        assert!(verify(&model).holds());
+        let released = model.predictor.representation.clone().unwrap();
+        let other = if released.reading == "ranks/2" { "fine-ranks/1" } else { "ranks/2" };
+        let swapped = model.to_json().unwrap().replace(&released.reading, other);
+        assert!(!pairdp_verify::verify(&swapped).is_ok_and(|verdict| verdict.holds()));
+        assert!(PrivateModel::from_json(&swapped).is_err());
+        (released.reading, released.weights.len(), model.certificate.stages[0].noise().sensitivity)
+    };
+    let (reading, few, coarse) = weights(1000, 1e-6);
+    assert_eq!((reading.as_str(), few), ("ranks/2", 2 * Spacing::Coarse.knots() + 3 + 1));
+    let (reading, many, fine) = weights(8000, 1e-6);
+    assert_eq!((reading.as_str(), many), ("fine-ranks/1", 2 * Spacing::Fine.knots() + 3 + 1));
+    assert_eq!(coarse.to_bits(), fine.to_bits());
+    // Ratios of pure ε add up, and the measure is another one.
+    assert_eq!(weights(8000, 0.0).0, "ranks/2");
 }
 
 /// Tables of one size get one plan and one noise; only what is released decides the map.
@@ -347,17 +372,11 @@ fn released_weights_are_the_exact_ones_with_the_noise_of_the_certificate() {
     let rows = || table(40, 3).2;
     let budget = Budget::new(1.0, 1e-3).unwrap();
     let settings = ranks(Some(Algorithm::Moments));
-    let baseline_weights = {
-        let settings = Settings { representation: Some(RepresentationKind::Ranks), ..Settings::default() };
-        let exact = pairdp_learn::baseline::fit(
-            pairdp_learn::baseline::Baseline::Gd,
-            &settings,
-            rows(),
-            encoding.clone(),
-            Some(label.clone()),
-        );
-        exact.unwrap().predictor.representation.unwrap().weights
-    };
+    let blocks = [Block::Number { at: 0 }, Block::Number { at: 1 }, Block::Category { at: 2, width: 3 }];
+    let layout = Layout::new(Spacing::Coarse, blocks.to_vec());
+    let Table { features, targets, .. } = rows();
+    let sums = KnotSums::new(&layout, &features, 5, &targets, &Strata::plain(40), Par::Sequential);
+    let exact = sums.query(&layout, false).unwrap();
     let (mut sum, mut squares, mut draws, mut sigma) = (0.0, 0.0, 0.0, 0.0);
     for _ in 0..150 {
         let training = Training {
@@ -368,9 +387,9 @@ fn released_weights_are_the_exact_ones_with_the_noise_of_the_certificate() {
         };
         let model = training.fit(rows()).unwrap();
         let released = model.predictor.representation.unwrap();
-        assert_eq!(released.weights.len(), baseline_weights.len());
+        assert_eq!(released.weights.len(), exact.len());
         sigma = model.certificate.stages[0].noise().sigma;
-        for (noisy, exact) in released.weights.iter().zip(&baseline_weights) {
+        for (noisy, exact) in released.weights.iter().zip(&exact) {
             let off = (noisy - exact) / sigma;
             sum += off;
             squares += off * off;

@@ -18,12 +18,8 @@ use pairdp_units::directed::{down_by, larger, up_by};
 use pairdp_units::signed_time;
 use serde::{Deserialize, Serialize};
 
-/// Equal stretches of [−1, 1].
-const EQUAL: usize = 32;
 /// Halvings of the stretches that touch −1, 0 and 1, where columns have their spikes and tails.
 const HALVINGS: usize = 6;
-/// Knots of a number's range.
-pub const KNOTS: usize = EQUAL + 1 + 4 * HALVINGS;
 /// What a category's place weighs, relative to a number's. Shares of categories need not be known as well as quantiles do.
 pub const CATEGORY_WEIGHT: f64 = 0.5;
 /// Equal parts of the time up to the horizon.
@@ -33,28 +29,50 @@ pub const TIME_CELLS: usize = 2 * TIME_BINS;
 /// Shares are whole multiples of 2^−this.
 const SHARE_BITS: i32 = 32;
 
-/// The knots, from −1 to 1.
-pub fn positions() -> [f64; KNOTS] {
-    let width = 2.0 / EQUAL as f64;
-    let mut at = [0.0; KNOTS];
-    let mut next = 0;
-    let mut push = |value: f64| {
-        at[next] = value;
-        next += 1;
-    };
-    for stretch in 0..EQUAL {
-        let start = -1.0 + stretch as f64 * width;
-        push(start);
-        // Towards −1 and, from above, 0: halvings from the left end; towards 0 from below and 1: from the right.
-        if stretch == 0 || stretch == EQUAL / 2 {
-            (1..=HALVINGS).rev().for_each(|j| push(start + width * halves(j)));
-        }
-        if stretch == EQUAL / 2 - 1 || stretch == EQUAL - 1 {
-            (1..=HALVINGS).for_each(|j| push(start + width * (1.0 - halves(j))));
+/// How far apart knots are. The sensitivity is the same for both; noise is in every knot, so that many of them are worth having
+/// where it is small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spacing {
+    /// 32 equal stretches of [−1, 1].
+    #[default]
+    Coarse,
+    /// 128 of them.
+    Fine,
+}
+
+impl Spacing {
+    const fn stretches(self) -> usize {
+        match self {
+            Self::Coarse => 32,
+            Self::Fine => 128,
         }
     }
-    push(1.0);
-    at
+
+    /// Knots of a number's range.
+    pub const fn knots(self) -> usize {
+        self.stretches() + 1 + 4 * HALVINGS
+    }
+
+    /// The knots, from −1 to 1.
+    pub fn positions(self) -> Vec<f64> {
+        let stretches = self.stretches();
+        let width = 2.0 / stretches as f64;
+        let mut at = Vec::with_capacity(self.knots());
+        for stretch in 0..stretches {
+            let start = -1.0 + stretch as f64 * width;
+            at.push(start);
+            // Towards −1 and, from above, 0: halvings from the left end; towards 0 from below and 1: from the right.
+            if stretch == 0 || stretch == stretches / 2 {
+                at.extend((1..=HALVINGS).rev().map(|j| start + width * halves(j)));
+            }
+            if stretch == stretches / 2 - 1 || stretch == stretches - 1 {
+                at.extend((1..=HALVINGS).map(|j| start + width * (1.0 - halves(j))));
+            }
+        }
+        at.push(1.0);
+        at
+    }
 }
 
 /// 2^−j.
@@ -91,11 +109,11 @@ pub enum Block {
 }
 
 impl Block {
-    /// Coordinates that it takes of the query.
-    pub fn coordinates(self) -> usize {
+    /// Coordinates that it takes of the query, with knots that far apart.
+    pub fn coordinates(self, spacing: Spacing) -> usize {
         match self {
-            Self::Number { .. } | Self::Target => KNOTS,
-            Self::NumberOrMissing { .. } => KNOTS + 1,
+            Self::Number { .. } | Self::Target => spacing.knots(),
+            Self::NumberOrMissing { .. } => spacing.knots() + 1,
             Self::Category { width, .. } => width,
             Self::Times => TIME_CELLS,
         }
@@ -107,25 +125,33 @@ impl Block {
     }
 }
 
-/// The columns of a table.
+/// The columns of a table, and how far apart the knots of numbers are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Layout(Vec<Block>);
+#[serde(deny_unknown_fields)]
+pub struct Layout {
+    spacing: Spacing,
+    blocks: Vec<Block>,
+}
 
 impl Layout {
     /// Of these blocks, in order.
-    pub fn new(blocks: Vec<Block>) -> Self {
-        Self(blocks)
+    pub fn new(spacing: Spacing, blocks: Vec<Block>) -> Self {
+        Self { spacing, blocks }
+    }
+
+    /// How far apart knots are.
+    pub fn spacing(&self) -> Spacing {
+        self.spacing
     }
 
     /// The columns.
     pub fn blocks(&self) -> &[Block] {
-        &self.0
+        &self.blocks
     }
 
     /// Coordinates of the columns' sums.
     pub fn columns(&self) -> usize {
-        self.0.iter().map(|block| block.coordinates()).sum()
+        self.blocks.iter().map(|block| block.coordinates(self.spacing)).sum()
     }
 
     /// Coordinates of the query: with the label's and, if it is wanted, the number of records.
@@ -135,23 +161,23 @@ impl Layout {
 
     /// Whether it has columns of rows.
     pub fn maps_rows(&self) -> bool {
-        self.0.iter().any(|block| !matches!(block, Block::Target | Block::Times))
+        self.blocks.iter().any(|block| !matches!(block, Block::Target | Block::Times))
     }
 
     /// Where the target's knots start among the coordinates, if it has any.
     pub fn target(&self) -> Option<usize> {
-        (self.0.last() == Some(&Block::Target)).then(|| self.columns() - KNOTS)
+        (self.blocks.last() == Some(&Block::Target)).then(|| self.columns() - self.spacing.knots())
     }
 
     /// Where the cells of times start among the coordinates, if there are any.
     pub fn times(&self) -> Option<usize> {
-        (self.0.last() == Some(&Block::Times)).then(|| self.columns() - TIME_CELLS)
+        (self.blocks.last() == Some(&Block::Times)).then(|| self.columns() - TIME_CELLS)
     }
 
     /// Columns of numbers, a target with knots or times among them, and of categories.
     pub fn counts(&self) -> (usize, usize) {
-        let categories = self.0.iter().filter(|block| block.is_category()).count();
-        (self.0.len() - categories, categories)
+        let categories = self.blocks.iter().filter(|block| block.is_category()).count();
+        (self.blocks.len() - categories, categories)
     }
 }
 
@@ -208,7 +234,7 @@ impl KnotSums {
     ) -> Self {
         /// Shares of so many records are added in 64 bits.
         const MOST: usize = 1 << 30;
-        let (width, knots) = (layout.columns(), positions());
+        let (width, knots) = (layout.columns(), layout.spacing.positions());
         let parts = blocks::map(strata.rows().min(targets.len()), par, |range| {
             let (mut total, mut sums) = (vec![0; width + 2], vec![0; width + 2]);
             for (piece, counts) in strata.pieces(range, MOST) {
@@ -257,7 +283,11 @@ impl KnotSums {
         for block in layout.blocks() {
             // A power of two: no rounding.
             let weight = if block.is_category() { CATEGORY_WEIGHT } else { 1.0 };
-            out.extend(sums.by_ref().take(block.coordinates()).map(|sum| *sum as f64 * (step * weight)));
+            out.extend(
+                sums.by_ref()
+                    .take(block.coordinates(layout.spacing))
+                    .map(|sum| *sum as f64 * (step * weight)),
+            );
         }
         out.push(*label as f64 * step);
         if counts_records {
@@ -271,13 +301,13 @@ impl KnotSums {
 /// One, as a share.
 const WHOLE: i64 = 1 << SHARE_BITS;
 
-fn add_row(layout: &Layout, knots: &[f64; KNOTS], row: &[f64], target: f64, sums: &mut [i64]) {
+fn add_row(layout: &Layout, knots: &[f64], row: &[f64], target: f64, sums: &mut [i64]) {
     let mut rest = sums;
     for block in layout.blocks() {
-        let (own, after) = rest.split_at_mut(block.coordinates());
+        let (own, after) = rest.split_at_mut(block.coordinates(layout.spacing));
         rest = after;
         match *block {
-            Block::NumberOrMissing { at } if row[at + 1] > 0.0 => own[KNOTS] += WHOLE,
+            Block::NumberOrMissing { at } if row[at + 1] > 0.0 => own[knots.len()] += WHOLE,
             Block::Number { .. } | Block::NumberOrMissing { .. } | Block::Target => {
                 let number = match *block {
                     Block::Number { at } | Block::NumberOrMissing { at } => row[at],
@@ -311,12 +341,12 @@ pub fn time_cell(target: f64) -> usize {
 }
 
 /// The knot at or left of a number, and the share of the one right of it.
-fn place(knots: &[f64; KNOTS], x: f64) -> Option<(usize, i64)> {
+fn place(knots: &[f64], x: f64) -> Option<(usize, i64)> {
     if x.is_nan() {
         return None;
     }
     let x = if x > 1.0 { 1.0 } else { larger(x, -1.0) };
-    let left = knots.partition_point(|knot| *knot <= x).clamp(1, KNOTS - 1) - 1;
+    let left = knots.partition_point(|knot| *knot <= x).clamp(1, knots.len() - 1) - 1;
     Some((left, share((x - knots[left]) / (knots[left + 1] - knots[left]))))
 }
 
@@ -335,16 +365,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn layout() -> Layout {
-        Layout::new(vec![
-            Block::Number { at: 0 },
-            Block::Category { at: 1, width: 3 },
-            Block::NumberOrMissing { at: 4 },
-        ])
+    const BOTH: [Spacing; 2] = [Spacing::Coarse, Spacing::Fine];
+
+    fn layout(spacing: Spacing) -> Layout {
+        let category = Block::Category { at: 1, width: 3 };
+        Layout::new(spacing, vec![Block::Number { at: 0 }, category, Block::NumberOrMissing { at: 4 }])
     }
 
-    fn vector(row: &[f64]) -> Vec<f64> {
-        let layout = layout();
+    fn vector(spacing: Spacing, row: &[f64]) -> Vec<f64> {
+        let layout = layout(spacing);
         let target = if row[1] > 0.0 { 1.0 } else { -1.0 };
         KnotSums::new(&layout, row, row.len(), &[target], &Strata::plain(1), Par::Sequential)
             .query(&layout, false)
@@ -355,7 +384,8 @@ mod tests {
     fn row() -> impl Strategy<Value = Vec<f64>> {
         let number = || {
             prop_oneof![
-                (0..KNOTS).prop_map(|k| positions()[k]),
+                (0..Spacing::Fine.knots()).prop_map(|k| Spacing::Fine.positions()[k]),
+                (0..Spacing::Coarse.knots()).prop_map(|k| Spacing::Coarse.positions()[k]),
                 -1.2..1.2_f64,
                 Just(f64::NAN),
                 Just(-0.0),
@@ -375,26 +405,31 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4000))]
         #[test]
         fn no_record_moves_the_sums_further_than_claimed(a in row(), b in row()) {
-            let (a, b) = (vector(&a), vector(&b));
-            let apart = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-            prop_assert!(apart <= sensitivity(2, 1));
-            let apart = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).sum::<f64>();
-            prop_assert!(apart <= sensitivity_l1(2, 1));
+            for spacing in BOTH {
+                let (a, b) = (vector(spacing, &a), vector(spacing, &b));
+                let apart = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+                prop_assert!(apart <= sensitivity(2, 1));
+                let apart = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).sum::<f64>();
+                prop_assert!(apart <= sensitivity_l1(2, 1));
+            }
         }
 
         #[test]
         fn weights_are_shares_that_keep_the_number(x in -1.0..1.0_f64) {
-            let weights = vector(&[x, 0.0, 0.0, 0.0, 0.0, 1.0]);
-            let at: f64 = weights[..KNOTS].iter().zip(positions()).map(|(weight, knot)| weight * knot).sum();
-            prop_assert!((at - x).abs() < 1e-9);
-            prop_assert!((weights[..KNOTS].iter().sum::<f64>() - 1.0).abs() < 1e-15);
-            prop_assert!(weights.iter().all(|weight| *weight >= 0.0));
+            for spacing in BOTH {
+                let weights = vector(spacing, &[x, 0.0, 0.0, 0.0, 0.0, 1.0]);
+                let own = &weights[..spacing.knots()];
+                let at: f64 = own.iter().zip(spacing.positions()).map(|(weight, knot)| weight * knot).sum();
+                prop_assert!((at - x).abs() < 1e-9);
+                prop_assert!((own.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+                prop_assert!(weights.iter().all(|weight| *weight >= 0.0));
+            }
         }
 
         /// One record more, where their number is released too.
         #[test]
         fn a_record_more_moves_no_further(a in row()) {
-            let layout = layout();
+            let layout = layout(Spacing::Fine);
             let query = |targets: &[f64]| {
                 KnotSums::new(&layout, &a, a.len(), targets, &Strata::plain(targets.len()), Par::Sequential)
                     .query(&layout, true)
@@ -411,8 +446,8 @@ mod tests {
     /// Every record twice under one id is every record once.
     #[test]
     fn a_person_with_a_record_twice_has_it_once() {
-        let layout =
-            Layout::new(vec![Block::Number { at: 0 }, Block::Category { at: 1, width: 2 }, Block::Times]);
+        let blocks = vec![Block::Number { at: 0 }, Block::Category { at: 1, width: 2 }, Block::Times];
+        let layout = Layout::new(Spacing::Fine, blocks);
         let rows = [[0.31, 1.0, 0.0], [-0.77, 0.0, 1.0], [1.0, 0.0, 0.0]];
         let targets = [1.2, -1.7, 2.0];
         let plain = KnotSums::new(&layout, &rows.concat(), 3, &targets, &Strata::plain(3), Par::Sequential);
@@ -426,8 +461,9 @@ mod tests {
     /// A record's time and event count as a column of numbers, whatever the number is that stands for them.
     #[test]
     fn a_record_is_in_one_cell_of_time() {
-        let layout = Layout::new(vec![Block::Number { at: 0 }, Block::Times]);
-        assert_eq!((layout.counts(), layout.times()), ((2, 0), Some(KNOTS)));
+        let knots = Spacing::Coarse.knots();
+        let layout = Layout::new(Spacing::Coarse, vec![Block::Number { at: 0 }, Block::Times]);
+        assert_eq!((layout.counts(), layout.times()), ((2, 0), Some(knots)));
         let sums = |row: f64, target: f64| {
             let sums = KnotSums::new(&layout, &[row], 1, &[target], &Strata::plain(1), Par::Sequential);
             sums.query(&layout, false).unwrap()
@@ -450,7 +486,7 @@ mod tests {
             assert_eq!(time_cell(target), cell, "{target}");
             let own = sums(0.0, target);
             assert!(
-                own[KNOTS..KNOTS + TIME_CELLS].iter().enumerate().all(|(k, v)| (*v > 0.5) == (k == cell))
+                own[knots..knots + TIME_CELLS].iter().enumerate().all(|(k, v)| (*v > 0.5) == (k == cell))
             );
         }
     }
@@ -458,8 +494,8 @@ mod tests {
     /// The target of a regression counts as a column of numbers beside the label's own coordinate, and attains the bound.
     #[test]
     fn a_target_with_knots_moves_the_sums_as_a_column_does() {
-        let layout = Layout::new(vec![Block::Number { at: 0 }, Block::Target]);
-        assert_eq!((layout.counts(), layout.target()), ((2, 0), Some(KNOTS)));
+        let layout = Layout::new(Spacing::Fine, vec![Block::Number { at: 0 }, Block::Target]);
+        assert_eq!((layout.counts(), layout.target()), ((2, 0), Some(Spacing::Fine.knots())));
         let sums = |row: f64, target: f64| {
             let sums = KnotSums::new(&layout, &[row], 1, &[target], &Strata::plain(1), Par::Sequential);
             sums.query(&layout, false).unwrap()
@@ -480,21 +516,26 @@ mod tests {
     /// Two records at different knots, in different categories, one of them missing: the bound is attained.
     #[test]
     fn the_sensitivity_is_attained() {
-        let (a, b) = (vector(&[-1.0, 1.0, 0.0, 0.0, 0.0, 1.0]), vector(&[0.5, 0.0, 1.0, 0.0, 0.25, 0.0]));
-        let apart = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-        let claimed = sensitivity(2, 1);
-        assert!((apart / claimed - 1.0).abs() < 1e-12, "{apart} {claimed}");
+        for spacing in BOTH {
+            let a = vector(spacing, &[-1.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+            let b = vector(spacing, &[0.5, 0.0, 1.0, 0.0, 0.25, 0.0]);
+            let apart = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+            let claimed = sensitivity(2, 1);
+            assert!((apart / claimed - 1.0).abs() < 1e-12, "{apart} {claimed}");
+        }
     }
 
     #[test]
     fn knots_increase_and_lie_where_columns_have_spikes() {
-        let knots = positions();
-        assert!(knots.windows(2).all(|pair| pair[0] < pair[1]));
-        assert_eq!((knots[0], knots[KNOTS - 1]), (-1.0, 1.0));
-        for spike in [-1.0, 0.0, 1.0] {
-            assert!(knots.contains(&spike));
-            let near = knots.iter().filter(|knot| (*knot - spike).abs() <= 1.0 / 16.0).count();
-            assert_eq!(near, if spike == 0.0 { 15 } else { 8 });
+        for (spacing, stretch) in [(Spacing::Coarse, 1.0 / 16.0), (Spacing::Fine, 1.0 / 64.0)] {
+            let knots = spacing.positions();
+            assert!(knots.windows(2).all(|pair| pair[0] < pair[1]));
+            assert_eq!((knots.len(), knots[0], knots[knots.len() - 1]), (spacing.knots(), -1.0, 1.0));
+            for spike in [-1.0, 0.0, 1.0] {
+                assert!(knots.contains(&spike));
+                let near = knots.iter().filter(|knot| (*knot - spike).abs() <= stretch).count();
+                assert_eq!(near, if spike == 0.0 { 15 } else { 8 });
+            }
         }
     }
 
@@ -503,7 +544,8 @@ mod tests {
         let rows: Vec<f64> =
             (0..3000).flat_map(|i| [f64::from(i % 97) / 48.0 - 1.0, f64::from(i % 2)]).collect();
         let targets: Vec<f64> = (0..3000).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
-        let layout = Layout::new(vec![Block::Number { at: 0 }, Block::Category { at: 1, width: 1 }]);
+        let blocks = vec![Block::Number { at: 0 }, Block::Category { at: 1, width: 1 }];
+        let layout = Layout::new(Spacing::Coarse, blocks);
         let plain = Strata::plain;
         let whole = KnotSums::new(&layout, &rows, 2, &targets, &plain(3000), Par::Parallel);
         let part = |range: std::ops::Range<usize>| {

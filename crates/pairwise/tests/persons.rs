@@ -5,7 +5,7 @@
 
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::{self, Par, naive};
-use pairdp_pairwise::knots::{Block, KnotSums, Layout};
+use pairdp_pairwise::knots::{Block, KnotSums, Layout, Spacing};
 use pairdp_pairwise::moments::{self, Target, Weights};
 use pairdp_pairwise::{
     Domain, MarginLoss, Objective, PerPerson, PointLoss, Problem, RankingForm, Records, Strata,
@@ -155,7 +155,7 @@ fn persons_of_one_record_are_records() {
     let weights = Weights::suggested(true);
     let query = |records| moments::query(weights, 1.0, Target::Sign, records, 50, Par::Parallel);
     assert_eq!(query(&weighed), query(&plain));
-    let layout = Layout::new((0..3).map(|at| Block::Number { at }).collect());
+    let layout = Layout::new(Spacing::Coarse, (0..3).map(|at| Block::Number { at }).collect());
     let sums = |records: &Records| {
         let (rows, targets) = (records.features(), records.targets());
         KnotSums::new(&layout, rows, 3, targets, records.strata(), Par::Parallel)
@@ -228,7 +228,7 @@ fn no_person_moves_a_query_further_than_claimed() {
         }
     }
     let weights = Weights::suggested(true);
-    let layout = Layout::new(vec![Block::Number { at: 0 }, Block::Number { at: 1 }]);
+    let layout = Layout::new(Spacing::Coarse, vec![Block::Number { at: 0 }, Block::Number { at: 1 }]);
     for _ in 0..2000 {
         let other = adversary(&mut random, 1.0);
         let (before, after) = (adversary(&mut random, 1.0), adversary(&mut random, 1.0));

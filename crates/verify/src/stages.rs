@@ -11,8 +11,12 @@ use pairdp_certificate::{
 
 /// Knots of a column of numbers: 33 equally far apart, and six halvings towards −1, from both sides towards 0, and towards 1.
 const KNOTS: usize = 33 + 4 * 6;
+/// The same where 129 are equally far apart.
+const FINE_KNOTS: usize = 129 + 4 * 6;
 /// How weights are read.
 const READING: &str = "ranks/2";
+/// The same from fine knots.
+const READING_FINE: &str = "fine-ranks/1";
 /// The same where distances of ranks are all that is wanted.
 const READING_DISTANCES: &str = "distances/1";
 /// The same where they are of times alone.
@@ -84,8 +88,9 @@ pub(crate) fn check(facts: &Facts) -> Result<(), String> {
     let own_numbers = with_knots + usize::from(times);
     let secret = facts.certificate.is_secret_size();
     let cells = if times { TIME_CELLS } else { 0 };
+    let knots = if released.reading == READING_FINE { FINE_KNOTS } else { KNOTS };
     let expected = with_knots
-        .saturating_mul(KNOTS)
+        .saturating_mul(knots)
         .saturating_add(entries)
         .saturating_add(cells + 1 + usize::from(secret));
     let agree = (numbers, categories, coordinates) == (own_numbers, own_categories, expected)
@@ -140,9 +145,9 @@ fn reading(facts: &Facts, released: &Representation, sigma: f64, coordinates: us
     require(whole, || format!("{} weights of {coordinates}", released.weights.len()))?;
     let known = match released.reading.as_str() {
         READING_DISTANCES => alone(facts),
-        reading => [READING, READING_TIMES].contains(&reading),
+        reading => [READING, READING_FINE, READING_TIMES].contains(&reading),
     };
-    require(known, || format!("`{}` is not `{READING}`", released.reading))?;
+    require(known, || format!("`{}` is neither `{READING}` nor `{READING_FINE}`", released.reading))?;
     let deviation = sigma * if facts.noise == Noise::Laplace { 2.0_f64.sqrt() } else { 1.0 };
     close("the noise of weights", released.noise, deviation, TOLERANCE)?;
     let possible = if facts.certificate.is_secret_size() {

@@ -59,12 +59,28 @@ fn ranking_problem(loss: MarginLoss) -> Problem {
     problem(Objective::Ranking { form: RankingForm::Indicator, loss })
 }
 
-/// Times the gradients at one size; returns the logistic one's seconds.
-fn ranking(report: &mut Report, n: usize, columns: usize) -> f64 {
-    let records = table(n, columns);
+/// Parameters of norm 5.
+fn parameters(columns: usize) -> Vec<f64> {
     let mut w: Vec<f64> = (0..columns).map(|k| (k as f64 * 0.7).sin()).collect();
     let norm = Problem::norm(&w);
     w.iter_mut().for_each(|v| *v *= 5.0 / norm);
+    w
+}
+
+/// The gradients of the logistic loss and the hinge over two reads of the table.
+pub(crate) fn over_two_reads(n: usize, columns: usize) -> [f64; 2] {
+    let (records, w) = (table(n, columns), parameters(columns));
+    let repeats = (400_000_000 / (n * columns)).clamp(5, 200);
+    let read = 2.0 * best_seconds(repeats, || parallel_read(&records));
+    [MarginLoss::Logistic, MarginLoss::Hinge].map(|loss| {
+        let problem = ranking_problem(loss);
+        best_seconds(repeats, || kernel::gradient(problem, &records, &w, Par::Parallel)) / read
+    })
+}
+
+/// Times the gradients at one size; returns the logistic one's seconds.
+fn ranking(report: &mut Report, n: usize, columns: usize) -> f64 {
+    let (records, w) = (table(n, columns), parameters(columns));
     let sizes = [("n", n as f64), ("d", columns as f64)];
     let repeats = (200_000_000 / (n * columns)).clamp(3, 200);
     // Warm up memory and tables before anything is compared.

@@ -4,6 +4,7 @@
 
 mod accountant;
 mod algorithms;
+mod check;
 mod data;
 mod everything;
 mod kernels;
@@ -30,6 +31,7 @@ type Benchmark = (&'static str, &'static str, fn(&mut Report));
 const BENCHMARKS: &[Benchmark] = &[
     ("algorithms", "all algorithms on the same splits, for every task", algorithms::run),
     ("accountant", "noise for a budget and ε for a noise, beside dp-accounting", accountant::run),
+    ("check", "key ratios next to committed ones: what became slower", check::run),
     ("data", "tables from files, next to reading their bytes", data::run),
     (
         "everything",

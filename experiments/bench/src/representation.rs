@@ -7,7 +7,7 @@ use pairdp_learn::{Algorithm, LearnError, RepresentationKind, Settings, Training
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::Strata;
 use pairdp_pairwise::kernel::Par;
-use pairdp_pairwise::knots::{Block, KnotSums, Layout};
+use pairdp_pairwise::knots::{Block, KnotSums, Layout, Spacing};
 use pairdp_units::Budget;
 
 const RECORDS: usize = 100_000;
@@ -24,18 +24,36 @@ pub(crate) fn run(report: &mut Report) {
 
 fn measure(report: &mut Report) -> Result<(), LearnError> {
     let size = [("records", RECORDS as f64), ("columns", COLUMNS as f64)];
-    let (narrow, wide) = (table(COLUMNS), table(FUNCTIONS * COLUMNS));
-    let both = trained(&narrow, RepresentationKind::Ranks)?;
-    let one = trained(&wide, RepresentationKind::Ranges)?;
-    let layout = Layout::new((0..COLUMNS).map(|at| Block::Number { at }).collect());
-    let Table { features, columns, targets, rows, .. } = &narrow;
-    let first = best_cpu_seconds(REPEATS, || {
-        KnotSums::new(&layout, features, *columns, targets, &Strata::plain(*rows), Par::Parallel)
-    });
+    let Seconds { both, one, first } = seconds()?;
     report.row("two releases/moments of as many columns", &size, both / one, "ratio of times");
     report.row("two releases, beyond 1.25 times that", &size, both - 1.25 * one, "seconds");
     report.row("first release/moments of as many columns", &size, first / one, "ratio of times");
     Ok(())
+}
+
+/// Both releases, and the first one, over moments of as many columns.
+pub(crate) fn over_moments() -> Result<[f64; 2], LearnError> {
+    let Seconds { both, one, first } = seconds()?;
+    Ok([both / one, first / one])
+}
+
+/// Of both releases, of moments of as many columns, of the first release.
+struct Seconds {
+    both: f64,
+    one: f64,
+    first: f64,
+}
+
+fn seconds() -> Result<Seconds, LearnError> {
+    let (narrow, wide) = (table(COLUMNS), table(FUNCTIONS * COLUMNS));
+    let both = trained(&narrow, RepresentationKind::Ranks)?;
+    let one = trained(&wide, RepresentationKind::Ranges)?;
+    let layout = Layout::new(Spacing::Coarse, (0..COLUMNS).map(|at| Block::Number { at }).collect());
+    let Table { features, columns, targets, rows, .. } = &narrow;
+    let first = best_cpu_seconds(REPEATS, || {
+        KnotSums::new(&layout, features, *columns, targets, &Strata::plain(*rows), Par::Parallel)
+    });
+    Ok(Seconds { both, one, first })
 }
 
 /// Seconds of a run of `moments`.

@@ -12,7 +12,8 @@ The exit code is 0 for yes, 1 for no and 2 for a file that cannot be read.
 
 *Yes* means: if the noise was drawn as stated, the public facts in the file imply the claimed (epsilon, delta) for the
 claimed neighbours: tables that differ in one record (``replace-one``), in the features of one record
-(``replace-features``), or by one record (``add-remove-one``). Numbers must not be much larger than they need be either, so that a changed number shows.
+(``replace-features``), by one record (``add-remove-one``), or in one person with any number of records
+(``replace-one-person``, ``add-remove-one-person``). Numbers must not be much larger than they need be either, so that a changed number shows.
 
 Letters as in the proofs: κ bounds the norm of a record's features, B that of the parameters w, n is the number of
 records, p the number of released coordinates, φ a loss, ε and δ the claim. Of one pair (or one record, for pointwise

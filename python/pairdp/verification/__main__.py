@@ -12,4 +12,5 @@ if not __package__:
 else:
     from . import main
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 KNOTS = 57
 """Of a column of numbers: 33 at equal distances, six more towards −1, from either side towards 0, and towards 1."""
+FINE_KNOTS = 153
+"""The same with 129 at equal distances."""
 READING = "ranks/2"
+READING_FINE = "fine-ranks/1"
+"""Where the knots are the fine ones."""
 READING_TIMES = "times/1"
 """Where weights are of times alone, and rows stay as ranges put them."""
 TIME_CELLS = 16
@@ -86,7 +90,8 @@ def check(facts: Facts) -> None:
     residual = facts.problem.loss == "residual"
     numbers += residual and facts.released["kind"] == "moments" and facts.predictor.get("constant", 0.0) != 0.0
     secret = facts.problem.cap is not None
-    p = KNOTS * numbers + places + TIME_CELLS * times + 1 + secret
+    knots = FINE_KNOTS if released.get("reading") == READING_FINE else KNOTS
+    p = knots * numbers + places + TIME_CELLS * times + 1 + secret
     # A record's time and event are in one cell of a grid, which moves as a column of numbers does.
     numbers += times
     own = {"numbers": numbers, "categories": categories, "coordinates": p}
@@ -114,7 +119,7 @@ def check(facts: Facts) -> None:
     rounding = norm * math.sqrt(p) * (1.0 + 2.0**-7) / 2.0**bits
     covers("σ", noise["sigma"], distance / (ratio - rounding))
     released = fields(released, "reading counted noise weights")
-    known = released["reading"] in (READING, READING_TIMES) or alone(facts)
+    known = released["reading"] in (READING, READING_FINE, READING_TIMES) or alone(facts)
     require(known and len(released["weights"]) == p, "weights that nobody knows how to read")
     for weight in released["weights"]:
         number(weight)

@@ -173,15 +173,15 @@ pub(super) fn solve_lower(factor: &[f64], vector: &mut [f64]) {
 mod tests {
     use super::super::reading::read;
     use super::*;
-    use pairdp_pairwise::knots::{KNOTS, positions};
+    use pairdp_pairwise::knots::Spacing;
 
     /// A column with nine tenths at −1 and the rest spread evenly over the upper half, as its knots weigh it.
     fn spiky(n: f64) -> Reading {
-        let above = positions().iter().filter(|knot| **knot > 0.0).count() as f64;
+        let above = Spacing::Coarse.positions().iter().filter(|knot| **knot > 0.0).count() as f64;
         let weight = |knot: f64| if knot > 0.0 { 0.1 * n / above } else { 0.0 };
-        let mut weights: Vec<f64> = positions().iter().map(|knot| weight(*knot)).collect();
+        let mut weights: Vec<f64> = Spacing::Coarse.positions().iter().map(|knot| weight(*knot)).collect();
         weights[0] = 0.9 * n;
-        read(&[(&weights, n)], 1e-6 * n).remove(0)
+        read(Spacing::Coarse, &[(&weights, n)], 1e-6 * n).remove(0)
     }
 
     #[test]
@@ -196,9 +196,10 @@ mod tests {
     /// A bell in the lower half.
     fn smooth(n: f64) -> Reading {
         let weight = |knot: f64| libm::exp(-8.0 * (knot + 0.3) * (knot + 0.3));
-        let total: f64 = positions().iter().map(|knot| weight(*knot)).sum();
-        let weights = positions().map(|knot| n * weight(knot) / total);
-        read(&[(&weights, n)], 1e-6 * n).remove(0)
+        let total: f64 = Spacing::Coarse.positions().iter().map(|knot| weight(*knot)).sum();
+        let weights =
+            Spacing::Coarse.positions().iter().map(|knot| n * weight(*knot) / total).collect::<Vec<f64>>();
+        read(Spacing::Coarse, &[(&weights, n)], 1e-6 * n).remove(0)
     }
 
     /// Of the values of all functions at one place.
@@ -262,6 +263,6 @@ mod tests {
         for i in 0..FUNCTIONS {
             assert!((middle[i] - f64::midpoint(left[i], right[i])).abs() < 1e-12);
         }
-        assert_eq!(KNOTS, 57);
+        assert_eq!([Spacing::Coarse.knots(), Spacing::Fine.knots()], [57, 153]);
     }
 }

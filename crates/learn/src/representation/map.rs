@@ -5,7 +5,7 @@ use super::reading::read;
 use super::{NO_NOISE, READING_DISTANCES, Representation};
 use pairdp_data::{Encoding, Kind, Table};
 use pairdp_pairwise::clip_row;
-use pairdp_pairwise::knots::{Block, CATEGORY_WEIGHT, KNOTS, Layout};
+use pairdp_pairwise::knots::{Block, CATEGORY_WEIGHT, Layout, Spacing};
 use pairdp_units::directed::{larger, smaller};
 use rayon::prelude::*;
 
@@ -70,19 +70,19 @@ impl Map {
         let mut rest = released.weights.as_slice();
         let mut weights = Vec::with_capacity(layout.blocks().len());
         for block in layout.blocks() {
-            let (own, after) = rest.split_at(block.coordinates());
+            let (own, after) = rest.split_at(block.coordinates(layout.spacing()));
             weights.push(own);
             rest = after;
         }
         // The share of empty cells that have a place; a column is read from the records that have a number, one at least.
-        let absent = |own: &[f64]| own.get(KNOTS).map(|weight| share(*weight, 1.0));
+        let absent = |own: &[f64]| own.get(layout.spacing().knots()).map(|weight| share(*weight, 1.0));
         let present = |own: &[f64]| larger(n * (1.0 - absent(own).unwrap_or(0.0)), 1.0);
         // Targets are read apart: a row's map does not depend on whether they have knots.
         let is_number = |block: &Block| matches!(block, Block::Number { .. } | Block::NumberOrMissing { .. });
         let of_numbers = layout.blocks().iter().zip(&weights).filter(|(block, _)| is_number(block));
         let of_numbers: Vec<(&[f64], f64)> = of_numbers.map(|(_, own)| (*own, present(own))).collect();
         let width = functions(layout);
-        let mut curves = read(&of_numbers, noise)
+        let mut curves = read(layout.spacing(), &of_numbers, noise)
             .par_iter()
             .zip(&of_numbers)
             .map(|(reading, (_, present))| Curves::new(reading, width, noise / present))
@@ -119,7 +119,7 @@ impl Map {
     /// A name for each column of the rows that it makes.
     pub(crate) fn names(encoding: &Encoding) -> Vec<String> {
         const NAMES: [&str; FUNCTIONS] = ["rank", "rank²", "rank³", "upper tail", "lower tail"];
-        let functions = functions(&super::layout(encoding));
+        let functions = functions(&super::layout(encoding, Spacing::default()));
         let mut of_entries = encoding.feature_names().into_iter();
         let mut names = Vec::new();
         for column in encoding.columns() {
@@ -302,21 +302,21 @@ impl Map {
 mod tests {
     use super::*;
     use crate::representation::READING;
-    use pairdp_pairwise::knots::positions;
 
     fn map(block: Block, weights: &[f64], counted: f64) -> Map {
         let weights = [weights, &[0.5 * counted]].concat();
         let released = Representation { reading: READING.into(), counted, noise: 30.0, weights };
-        Map::new(&Layout::new(vec![block]), &released)
+        Map::new(&Layout::new(Spacing::Coarse, vec![block]), &released)
     }
 
     /// A column is read from the cells that are there: empty ones in any number leave its functions alone.
     #[test]
     fn empty_cells_do_not_move_the_functions_of_a_number() {
         let present = 1000.0;
-        let bell = positions().map(|knot| (-40.0 * (knot - 0.3) * (knot - 0.3)).exp());
+        let bump = |knot: &f64| (-40.0 * (knot - 0.3) * (knot - 0.3)).exp();
+        let bell: Vec<f64> = Spacing::Coarse.positions().iter().map(bump).collect();
         let total: f64 = bell.iter().sum();
-        let weights = bell.map(|weight| present * weight / total);
+        let weights: Vec<f64> = bell.iter().map(|weight| present * weight / total).collect();
         let alone = map(Block::Number { at: 0 }, &weights, present);
         for empty in [0.0, 1000.0, 3000.0] {
             let with_place = [&weights[..], &[empty]].concat();
@@ -339,8 +339,11 @@ mod tests {
     /// More empty cells than records, as noise may have it.
     #[test]
     fn a_column_without_a_cell_is_still_mapped() {
-        let own =
-            map(Block::NumberOrMissing { at: 0 }, &[[-3.0; KNOTS].as_slice(), &[150.0]].concat(), 100.0);
+        let own = map(
+            Block::NumberOrMissing { at: 0 },
+            &[vec![-3.0; Spacing::Coarse.knots()], vec![150.0]].concat(),
+            100.0,
+        );
         for entries in [[0.5, 0.0], [0.0, 1.0], [f64::NAN, 1.0]] {
             let mut row = Vec::new();
             own.apply(&entries, 1.0, &mut row);

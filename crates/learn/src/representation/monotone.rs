@@ -121,14 +121,15 @@ mod tests {
     use super::*;
     use crate::representation::curves::FUNCTIONS;
     use pairdp_noise::{Replay, Source};
-    use pairdp_pairwise::knots::positions;
+    use pairdp_pairwise::knots::Spacing;
 
     /// Functions of a bell in the lower half, for much noise or for little.
     fn curves(noise: f64) -> Curves {
-        let bell = positions().map(|knot| libm::exp(-8.0 * (knot + 0.3) * (knot + 0.3)));
+        let bump = |knot: &f64| libm::exp(-8.0 * (knot + 0.3) * (knot + 0.3));
+        let bell: Vec<f64> = Spacing::Coarse.positions().iter().map(bump).collect();
         let total: f64 = bell.iter().sum();
-        let weights = bell.map(|weight| 1000.0 * weight / total);
-        Curves::new(&read(&[(&weights, 1000.0)], noise * 1000.0)[0], FUNCTIONS, noise)
+        let weights: Vec<f64> = bell.iter().map(|weight| 1000.0 * weight / total).collect();
+        Curves::new(&read(Spacing::Coarse, &[(&weights, 1000.0)], noise * 1000.0)[0], FUNCTIONS, noise)
     }
 
     fn curve(curves: &Curves, weights: &[f64]) -> Vec<f64> {

@@ -9,7 +9,7 @@
 //! All of it looks at released numbers only.
 
 use super::shapes::{FAMILIES, GRID, Shapes, between_knots};
-use pairdp_pairwise::knots::KNOTS;
+use pairdp_pairwise::knots::Spacing;
 use pairdp_units::directed::{larger, smaller};
 use rayon::prelude::*;
 
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 const WRONG_SHAPE: f64 = 0.02;
 /// From so many standard deviations of the noise on a difference is believed.
 const SURE: f64 = 2.5;
-/// The same where one knot's noise would do harm: among 57 it is that far off in one release of 270.
+/// The same where one knot's noise would do harm: among 57 it is that far off in one release of 270, among 153 in one of 100.
 pub(super) const SURER: f64 = 4.0;
 /// Distribution functions are multiples of 2^−this.
 const BITS: i32 = 20;
@@ -32,23 +32,24 @@ pub(crate) struct Reading {
     /// F̂ on the grid: never falling, within [0, 1].
     pub(crate) cumulative: Vec<f64>,
     /// The share of records at each knot: at least 0, together 1.
-    pub(crate) shares: [f64; KNOTS],
+    pub(crate) shares: Vec<f64>,
+    spacing: Spacing,
 }
 
 /// Reads the columns of a table: weights of their knots summed over about so many records, those with a number, with noise of a
 /// standard deviation.
-pub(crate) fn read(columns: &[(&[f64], f64)], noise: f64) -> Vec<Reading> {
-    read_from(columns, noise, SURE)
+pub(crate) fn read(spacing: Spacing, columns: &[(&[f64], f64)], noise: f64) -> Vec<Reading> {
+    read_from(spacing, columns, noise, SURE)
 }
 
 /// The same, believing differences from so many standard deviations on.
-pub(super) fn read_from(columns: &[(&[f64], f64)], noise: f64, sure: f64) -> Vec<Reading> {
-    let shapes = Shapes::table();
+pub(super) fn read_from(spacing: Spacing, columns: &[(&[f64], f64)], noise: f64, sure: f64) -> Vec<Reading> {
+    let (shapes, knots) = (Shapes::table(spacing), spacing.knots());
     let fits: Vec<Vec<f64>> =
-        columns.par_iter().map(|(weights, n)| fits(shapes, &weights[..KNOTS], noise, *n)).collect();
+        columns.par_iter().map(|(weights, n)| fits(shapes, &weights[..knots], noise, *n)).collect();
     let likely = families(shapes, &fits);
     let one = |((weights, n), fits): (&(&[f64], f64), &Vec<f64>)| {
-        read_one(shapes, &weights[..KNOTS], &posterior(shapes, fits, &likely), sure * noise, *n)
+        read_one(spacing, &weights[..knots], &posterior(shapes, fits, &likely), sure * noise, *n)
     };
     columns.par_iter().zip(&fits).map(one).collect()
 }
@@ -56,7 +57,7 @@ pub(super) fn read_from(columns: &[(&[f64], f64)], noise: f64, sure: f64) -> Vec
 /// The log of how well each shape fits a column, up to a constant.
 fn fits(shapes: &Shapes, weights: &[f64], noise: f64, n: f64) -> Vec<f64> {
     let variance = noise * noise + (WRONG_SHAPE * n) * (WRONG_SHAPE * n);
-    let log = |shape: &[f64; KNOTS]| {
+    let log = |shape: &Vec<f64>| {
         let (fit, own) = weights
             .iter()
             .zip(shape)
@@ -100,8 +101,9 @@ fn posterior(shapes: &Shapes, fits: &[f64], families: &[f64; FAMILIES]) -> Vec<f
     likely.into_iter().map(|value| value / total).collect()
 }
 
-fn read_one(shapes: &Shapes, weights: &[f64], posterior: &[f64], believed: f64, n: f64) -> Reading {
-    let mut expected = [0.0; KNOTS];
+fn read_one(spacing: Spacing, weights: &[f64], posterior: &[f64], believed: f64, n: f64) -> Reading {
+    let shapes = Shapes::table(spacing);
+    let mut expected = vec![0.0; spacing.knots()];
     let mut cumulative = vec![0.0; GRID];
     for (shape, probability) in posterior.iter().enumerate() {
         // What is this unlikely does not show.
@@ -112,55 +114,55 @@ fn read_one(shapes: &Shapes, weights: &[f64], posterior: &[f64], believed: f64, 
         }
     }
     let shares = corrected(&expected, weights, believed, n);
-    Reading { cumulative: shifted(&cumulative, &expected, &shares), shares }
+    Reading { cumulative: shifted(spacing, &cumulative, &expected, &shares), shares, spacing }
 }
 
 impl Reading {
     /// The distribution function if no knot had a larger share than this, before shares are scaled to 1 again.
     pub(crate) fn evened(&self, most: f64) -> Vec<f64> {
-        let shares = normalised(&self.shares.map(|share| smaller(share, most)));
+        let cut: Vec<f64> = self.shares.iter().map(|share| smaller(*share, most)).collect();
+        let shares = normalised(&cut);
         shares.map_or_else(
             || self.cumulative.clone(),
-            |shares| shifted(&self.cumulative, &self.shares, &shares),
+            |shares| shifted(self.spacing, &self.cumulative, &self.shares, &shares),
         )
     }
 }
 
 /// Where a knot's weight surely differs from what the shapes expect, it is believed.
-fn corrected(expected: &[f64; KNOTS], weights: &[f64], from: f64, n: f64) -> [f64; KNOTS] {
-    let mut shares = [0.0; KNOTS];
-    for k in 0..KNOTS {
-        let off = weights[k] / n - expected[k];
-        let believed = if off.abs() > from / n { off } else { 0.0 };
-        shares[k] = expected[k] + believed;
-    }
-    normalised(&shares).or_else(|| normalised(expected)).unwrap_or([1.0 / KNOTS as f64; KNOTS])
+fn corrected(expected: &[f64], weights: &[f64], from: f64, n: f64) -> Vec<f64> {
+    let share = |(weight, expected): (&f64, &f64)| {
+        let off = weight / n - expected;
+        expected + if off.abs() > from / n { off } else { 0.0 }
+    };
+    let shares: Vec<f64> = weights.iter().zip(expected).map(share).collect();
+    let even = || vec![1.0 / expected.len() as f64; expected.len()];
+    normalised(&shares).or_else(|| normalised(expected)).unwrap_or_else(even)
 }
 
 /// Shares of 1, if they add up to anything.
-fn normalised(shares: &[f64; KNOTS]) -> Option<[f64; KNOTS]> {
-    let shares = shares.map(|share| larger(share, 0.0));
+fn normalised(shares: &[f64]) -> Option<Vec<f64>> {
+    let shares: Vec<f64> = shares.iter().map(|share| larger(*share, 0.0)).collect();
     let total: f64 = shares.iter().sum();
-    (total > 0.0 && total.is_finite()).then(|| shares.map(|share| share / total))
+    (total > 0.0 && total.is_finite()).then(|| shares.iter().map(|share| share / total).collect())
 }
 
 /// A distribution function with the difference of shares added, spread linearly between knots: never falling, within [0, 1].
-fn shifted(cumulative: &[f64], from: &[f64; KNOTS], to: &[f64; KNOTS]) -> Vec<f64> {
+fn shifted(spacing: Spacing, cumulative: &[f64], from: &[f64], to: &[f64]) -> Vec<f64> {
     // Half of a knot's own difference counts at the knot.
-    let mut ramp = [0.0; KNOTS];
     let mut before = 0.0;
-    for k in 0..KNOTS {
-        let off = to[k] - from[k];
-        ramp[k] = before + off / 2.0;
-        before += off;
-    }
+    let at_knot = |(to, from): (&f64, &f64)| {
+        before += to - from;
+        before - (to - from) / 2.0
+    };
+    let ramp: Vec<f64> = to.iter().zip(from).map(at_knot).collect();
     let mut highest = 0.0;
     let value = |(value, off): (&f64, f64)| {
         let cut = smaller(larger(value + off, 0.0), 1.0);
         highest = larger(highest, (cut * 2.0_f64.powi(BITS)).round() * 2.0_f64.powi(-BITS));
         highest
     };
-    cumulative.iter().zip(between_knots(&ramp)).map(value).collect()
+    cumulative.iter().zip(between_knots(&spacing.positions(), &ramp)).map(value).collect()
 }
 
 #[cfg(test)]
@@ -170,7 +172,7 @@ mod tests {
     use pairdp_noise::{Replay, Source};
     use pairdp_pairwise::Strata;
     use pairdp_pairwise::kernel::Par;
-    use pairdp_pairwise::knots::{Block, KnotSums, Layout, positions};
+    use pairdp_pairwise::knots::{Block, KnotSums, Layout};
 
     fn uniform(random: &mut Replay) -> f64 {
         ((random.next_word() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
@@ -178,7 +180,7 @@ mod tests {
 
     /// Weights of a narrow column around one of 129 middles, with noise.
     fn narrow(middle: usize, n: f64, noise: f64, random: &mut Replay) -> Vec<f64> {
-        let shapes = Shapes::table();
+        let shapes = Shapes::table(Spacing::Coarse);
         // A bell of width 1/32.
         let which = 6 * 129 + middle;
         shapes.weights[which]
@@ -206,8 +208,15 @@ mod tests {
         let middles: Vec<f64> = places.iter().map(|k| *k as f64 / 64.0 - 1.0).collect();
         let all: Vec<(&[f64], f64)> = columns.iter().map(|column| (column.as_slice(), n)).collect();
         let mean = |errors: Vec<f64>| errors.iter().sum::<f64>() / errors.len() as f64;
-        let together = mean(read(&all, noise).iter().zip(&middles).map(|(r, m)| error(r, *m)).collect());
-        let alone = mean(all.iter().zip(&middles).map(|(c, m)| error(&read(&[*c], noise)[0], *m)).collect());
+        let together = mean(
+            read(Spacing::Coarse, &all, noise).iter().zip(&middles).map(|(r, m)| error(r, *m)).collect(),
+        );
+        let alone = mean(
+            all.iter()
+                .zip(&middles)
+                .map(|(c, m)| error(&read(Spacing::Coarse, &[*c], noise)[0], *m))
+                .collect(),
+        );
         assert!(together < 0.95 * alone, "{together} together, {alone} alone");
     }
 
@@ -217,13 +226,18 @@ mod tests {
     }
 
     /// The largest error of mid-ranks at 99 quantiles of a law's own draws, read without noise.
-    fn largest_error(law: &dyn Fn(&mut Replay) -> f64, n: usize, random: &mut Replay) -> f64 {
+    fn largest_error(
+        spacing: Spacing,
+        law: &dyn Fn(&mut Replay) -> f64,
+        n: usize,
+        random: &mut Replay,
+    ) -> f64 {
         let mut draws: Vec<f64> = (0..n).map(|_| smaller(larger(law(random), -1.0), 1.0)).collect();
-        let layout = Layout::new(vec![Block::Number { at: 0 }]);
+        let layout = Layout::new(spacing, vec![Block::Number { at: 0 }]);
         let (targets, strata) = (vec![-1.0; n], Strata::plain(n));
         let sums = KnotSums::new(&layout, &draws, 1, &targets, &strata, Par::Sequential);
         let weights = sums.query(&layout, false).unwrap();
-        let reading = &read(&[(&weights[..KNOTS], n as f64)], 1e-3)[0];
+        let reading = &read(spacing, &[(&weights, n as f64)], 1e-3)[0];
         draws.sort_unstable_by(f64::total_cmp);
         let mut worst = 0.0;
         for k in 1..100 {
@@ -275,17 +289,21 @@ mod tests {
         ];
         let mut random = Replay::from_seed(12);
         for (name, most, law) in &laws {
-            let found = largest_error(law, 100_000, &mut random);
-            println!("{name}: {found:.3}");
-            assert!(found <= *most, "{name}: {found}");
+            for spacing in [Spacing::Coarse, Spacing::Fine] {
+                let found = largest_error(spacing, law, 100_000, &mut random);
+                println!("{name}, {spacing:?}: {found:.3}");
+                assert!(found <= *most, "{name}, {spacing:?}: {found}");
+            }
         }
     }
 
     #[test]
     fn whatever_was_released_is_read_as_a_distribution() {
         for absurd in [0.0, -1e300, 1e300, 1.0] {
-            let weights = positions().map(|knot| absurd * (1.0 + knot));
-            for reading in read(&[(&weights, 50.0), (&[0.0; KNOTS], 1.0)], 3.0) {
+            let knots = Spacing::Fine.positions();
+            let weights: Vec<f64> = knots.iter().map(|knot| absurd * (1.0 + knot)).collect();
+            let nothing = vec![0.0; weights.len()];
+            for reading in read(Spacing::Fine, &[(&weights, 50.0), (&nothing, 1.0)], 3.0) {
                 assert!(reading.cumulative.windows(2).all(|pair| pair[0] <= pair[1]), "{absurd}");
                 assert!(reading.cumulative[0] >= 0.0 && reading.cumulative[GRID - 1] <= 1.0, "{absurd}");
                 let total: f64 = reading.shares.iter().sum();
@@ -295,6 +313,6 @@ mod tests {
                 );
             }
         }
-        assert!(read(&[], 1.0).is_empty());
+        assert!(read(Spacing::Fine, &[], 1.0).is_empty());
     }
 }

@@ -4,7 +4,7 @@
 //! off from there. What lies beyond the range counts at its ends. Every shape is known by the weights that it gives to knots and
 //! by its distribution function on a grid. `libm` and not the platform's functions, so that a model reads the same everywhere.
 
-use pairdp_pairwise::knots::{self, KNOTS};
+use pairdp_pairwise::knots::Spacing;
 use rayon::prelude::*;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ pub(crate) const GRID: usize = 1025;
 /// All shapes.
 pub(crate) struct Shapes {
     /// Expected weights of the knots, by shape.
-    pub(crate) weights: Vec<[f64; KNOTS]>,
+    pub(crate) weights: Vec<Vec<f64>>,
     /// Distribution functions on the grid, half of a spike at its own place, by shape.
     pub(crate) cumulative: Vec<Vec<f64>>,
     /// log of how likely each is before any record is seen, up to a constant.
@@ -49,12 +49,17 @@ const SHARES: [f64; 6] = [0.3, 0.5, 0.7, 0.85, 0.95, 0.99];
 const TAIL: (f64, f64) = (0.15, 3.0);
 
 impl Shapes {
-    /// The table.
-    pub(crate) fn table() -> &'static Self {
-        static TABLE: OnceLock<Shapes> = OnceLock::new();
-        TABLE.get_or_init(|| {
+    /// The table for knots that far apart.
+    pub(crate) fn table(spacing: Spacing) -> &'static Self {
+        static COARSE: OnceLock<Shapes> = OnceLock::new();
+        static FINE: OnceLock<Shapes> = OnceLock::new();
+        let table = match spacing {
+            Spacing::Coarse => &COARSE,
+            Spacing::Fine => &FINE,
+        };
+        table.get_or_init(|| {
             let shapes = Shape::all();
-            let knots = knots::positions();
+            let knots = spacing.positions();
             // As likely as a bell of any middle are a spike's six shares at three places together.
             let log_prior: Vec<f64> = shapes.iter().map(|shape| shape.log_prior()).collect();
             let family: Vec<usize> = shapes.iter().map(|shape| shape.family()).collect();
@@ -78,13 +83,12 @@ pub(crate) fn grid(k: usize) -> f64 {
 }
 
 /// Values at knots, at every point of the grid: linear between knots.
-pub(crate) fn between_knots(values: &[f64; KNOTS]) -> Vec<f64> {
-    let knots = knots::positions();
+pub(crate) fn between_knots(knots: &[f64], values: &[f64]) -> Vec<f64> {
     let mut left = 0;
     (0..GRID)
         .map(|k| {
             let x = grid(k);
-            while left + 2 < KNOTS && knots[left + 1] <= x {
+            while left + 2 < knots.len() && knots[left + 1] <= x {
                 left += 1;
             }
             let share = (x - knots[left]) / (knots[left + 1] - knots[left]);
@@ -178,14 +182,15 @@ impl Shape {
     }
 
     /// The expected weight of a knot is the second difference of E(t − X)₊.
-    fn weights(self, knots: &[f64; KNOTS]) -> [f64; KNOTS] {
-        let below = knots.map(|t| self.below(t));
+    fn weights(self, knots: &[f64]) -> Vec<f64> {
+        let below: Vec<f64> = knots.iter().map(|t| self.below(*t)).collect();
         let slope = |k: usize| (below[k + 1] - below[k]) / (knots[k + 1] - knots[k]);
-        std::array::from_fn(|k| match k {
+        let weight = |k: usize| match k {
             0 => slope(0),
-            k if k == KNOTS - 1 => 1.0 - slope(k - 1),
+            k if k == knots.len() - 1 => 1.0 - slope(k - 1),
             k => slope(k) - slope(k - 1),
-        })
+        };
+        (0..knots.len()).map(weight).collect()
     }
 }
 
@@ -206,13 +211,13 @@ mod tests {
     /// Weights of knots from the distribution function by the trapezoid rule, on the fine grid between knots.
     #[test]
     fn weights_are_those_of_the_distribution() {
-        let knots = knots::positions();
-        for shape in Shape::all().into_iter().step_by(7) {
+        for (k, shape) in Shape::all().into_iter().enumerate().step_by(7) {
+            let knots = if k % 2 == 0 { Spacing::Coarse } else { Spacing::Fine }.positions();
             let weights = shape.weights(&knots);
             assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             assert!(weights.iter().all(|weight| *weight > -1e-9));
             // The mean of what is cut off at the ends, both ways.
-            let mean: f64 = weights.iter().zip(knots).map(|(weight, t)| weight * t).sum();
+            let mean: f64 = weights.iter().zip(&knots).map(|(weight, t)| weight * t).sum();
             let steps = 400_000;
             let area: f64 = (0..steps)
                 .map(|k| shape.cumulative(-1.0 + 2.0 * (f64::from(k) + 0.5) / f64::from(steps)))
@@ -225,7 +230,7 @@ mod tests {
 
     #[test]
     fn there_are_as_many_shapes_as_the_note_says() {
-        let table = Shapes::table();
+        let table = Shapes::table(Spacing::Coarse);
         assert_eq!((table.weights.len(), table.cumulative.len(), table.log_prior.len()), (1413, 1413, 1413));
         for cumulative in &table.cumulative {
             assert!(cumulative.windows(2).all(|pair| pair[0] <= pair[1] + 1e-15));

@@ -7,7 +7,7 @@ use super::Representation;
 use super::reading::{SURER, read_from};
 use super::shapes::{GRID, grid};
 use super::times::TimeScores;
-use pairdp_pairwise::knots::{KNOTS, Layout};
+use pairdp_pairwise::knots::Layout;
 use pairdp_units::directed::{larger, smaller};
 use serde::{Deserialize, Serialize};
 
@@ -60,9 +60,10 @@ impl TargetMap {
 impl Stretch {
     /// The map that follows from what was released, if the target has knots in such a layout.
     fn new(layout: &Layout, released: &Representation) -> Option<Self> {
-        let weights = &released.weights[layout.target()?..][..KNOTS];
+        let spacing = layout.spacing();
+        let weights = &released.weights[layout.target()?..][..spacing.knots()];
         // A knot far from all targets that seems to hold a few of them would stretch them to nothing.
-        let reading = read_from(&[(weights, released.counted)], released.noise, SURER).pop()?;
+        let reading = read_from(spacing, &[(weights, released.counted)], released.noise, SURER).pop()?;
         let place =
             |share: f64| grid(reading.cumulative.partition_point(|below| *below < share).min(GRID - 1));
         let (low, high) = (place(TAIL), place(1.0 - TAIL));
@@ -93,10 +94,10 @@ mod tests {
     use super::*;
     use pairdp_pairwise::Strata;
     use pairdp_pairwise::kernel::Par;
-    use pairdp_pairwise::knots::{Block, KnotSums};
+    use pairdp_pairwise::knots::{Block, KnotSums, Spacing};
 
     fn of(targets: &[f64], noise: f64) -> Stretch {
-        let layout = Layout::new(vec![Block::Target]);
+        let layout = Layout::new(Spacing::Coarse, vec![Block::Target]);
         let sums = KnotSums::new(&layout, &[], 0, targets, &Strata::plain(targets.len()), Par::Sequential);
         let (weights, counted) = (sums.query(&layout, false).unwrap(), targets.len() as f64);
         let released = Representation { reading: READING.into(), counted, noise, weights };
@@ -121,12 +122,12 @@ mod tests {
             assert!((parameters[1] - (map.middle + 0.5 * map.half)).abs() < 1e-15);
         }
         for absurd in [f64::MAX, -1e9, 0.0] {
-            let layout = Layout::new(vec![Block::Target]);
+            let layout = Layout::new(Spacing::Coarse, vec![Block::Target]);
             let released = Representation {
                 reading: READING.into(),
                 counted: 9.0,
                 noise: 3.0,
-                weights: vec![absurd; KNOTS + 1],
+                weights: vec![absurd; Spacing::Coarse.knots() + 1],
             };
             let map = Stretch::new(&layout, &released).unwrap();
             assert!((NARROWEST..=1.0).contains(&map.half) && map.middle.abs() <= 1.0, "{map:?}");
@@ -142,7 +143,7 @@ mod tests {
         let mut uniform = || ((random.next_word() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
         let (records, half, noise) = (2000, 0.1, 31.0);
         let targets: Vec<f64> = (0..records).map(|_| 0.4 + half * (uniform() - uniform())).collect();
-        let layout = Layout::new(vec![Block::Target]);
+        let layout = Layout::new(Spacing::Coarse, vec![Block::Target]);
         let sums = KnotSums::new(&layout, &[], 0, &targets, &Strata::plain(records), Par::Sequential);
         let exact = sums.query(&layout, false).unwrap();
         let mut stretched = |_: &usize| {

@@ -4,7 +4,7 @@
 //! many others a record comes before, less how many come before it, is Gehan's score (1965). From all records' times it would be
 //! private; from a released histogram of times it is a public function of the record's own cell.
 
-use super::{Representation, layout_for, maps_rows};
+use super::{Representation, layout_for, maps_rows, spacing};
 use crate::{Predictor, Task};
 use pairdp_data::Label;
 use pairdp_pairwise::knots::{Block, Layout, TIME_BINS, TIME_CELLS, time_cell};
@@ -69,7 +69,7 @@ impl Predictor {
     /// nothing was released of times.
     pub fn survival_curve(&self) -> Option<Vec<[f64; 2]>> {
         let released = self.representation.as_ref().filter(|_| self.task == Task::Survival)?;
-        let layout = layout_for(&self.encoding, maps_rows(released), Some(Block::Times));
+        let layout = layout_for(&self.encoding, spacing(released), maps_rows(released), Some(Block::Times));
         let horizon = self.label.as_ref().and_then(Label::times).map_or(1.0, |times| times.horizon);
         let curve = without_event(&time_shares(&layout, released)?);
         let time = |edge: usize| horizon * edge as f64 / TIME_BINS as f64;
@@ -99,9 +99,10 @@ fn time_shares(layout: &Layout, released: &Representation) -> Option<Vec<f64>> {
 mod tests {
     use super::super::{READING_TIMES, read};
     use super::*;
+    use pairdp_pairwise::knots::Spacing;
 
     fn scores(weights: &[f64; TIME_CELLS], counted: usize, noise: f64) -> TimeScores {
-        let layout = Layout::new(vec![Block::Times]);
+        let layout = Layout::new(Spacing::Coarse, vec![Block::Times]);
         let released = read(&layout, [weights.as_slice(), &[0.0]].concat(), noise, counted);
         assert_eq!(released.reading, READING_TIMES);
         TimeScores::new(&layout, &released).unwrap()

@@ -3,7 +3,7 @@
 use super::settings::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Settings};
 use crate::representation::Map;
 use crate::{Algorithm, Average, LearnError, NoiseKind, Plan, Task};
-use pairdp_pairwise::knots::Layout;
+use pairdp_pairwise::knots::{Layout, Spacing};
 use pairdp_pairwise::{MarginLoss, Objective, PointLoss, Problem};
 use pairdp_units::directed::{larger, smaller};
 use pairdp_units::{Budget, Delta};
@@ -34,6 +34,8 @@ const CLEAR_ENOUGH: f64 = 30.0;
 const WORTH_A_SHARE: f64 = 60.0;
 /// For times, of which a histogram is released in any case: from this clarity on ranks of columns are worth their part.
 const RANKS_FROM: f64 = 30.0;
+/// From this clarity on knots that are close together say more than their noise costs.
+const FINE_FROM: f64 = 200.0;
 /// τ over nμ: how far a descent goes, in units of what one logit of noise in a score allows.
 const TRAVEL: f64 = 1.5;
 /// The same for losses whose noise grows with the parameters, and for pairs, whose signal is a quarter.
@@ -210,6 +212,21 @@ pub(crate) fn clarity(records: usize, features: usize, budget: Budget) -> Result
         return Ok(n * budget.epsilon.get() / d);
     }
     Ok(n * NoiseKind::Gaussian.ratio(budget, 1.0)? / d.sqrt())
+}
+
+/// How far apart the knots of columns are. Distances of ranks and pure ε, whose noise is not measured by this clarity, keep those that are
+/// far apart.
+pub(super) fn spacing(
+    records: usize,
+    layout: &Layout,
+    rests: bool,
+    budget: Budget,
+) -> Result<Spacing, LearnError> {
+    if rests || budget.delta == Delta::PURE || layout.blocks().is_empty() {
+        return Ok(Spacing::Coarse);
+    }
+    let fine = clarity(records, layout.blocks().len(), budget)? >= FINE_FROM;
+    Ok(if fine { Spacing::Fine } else { Spacing::Coarse })
 }
 
 /// A descent on rows of the unit ball, by its time.

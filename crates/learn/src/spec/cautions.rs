@@ -5,6 +5,7 @@ use crate::representation;
 use crate::spec::TrainingSpec;
 use crate::{LearnError, PrivateModel, Task};
 use pairdp_data::Encoding;
+use pairdp_pairwise::knots::Spacing;
 use pairdp_units::{Budget, Unit, shown};
 
 /// Above it a promise is next to none.
@@ -92,7 +93,7 @@ impl Facts<'_> {
             Task::Regression => (BETTER_THAN_THE_MEAN, "the predictions to be much better than the mean"),
             Task::Survival | Task::Metric => return Ok(None),
         };
-        let (numbers, categories) = representation::layout(self.encoding).counts();
+        let (numbers, categories) = representation::layout(self.encoding, Spacing::default()).counts();
         let columns = numbers + categories;
         let found = clarity(self.size, columns, self.budget)?;
         if found >= enough {

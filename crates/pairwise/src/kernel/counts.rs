@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 /// Buckets that lead to a place in the sorted class, at most.
 const MOST_BUCKETS: usize = 1 << 20;
+/// Sorted scores that are compared at once from a bucket's start on: a bucket holds one on the average.
+const WINDOW: usize = 6;
 
 /// Which class is sorted. In terms of x (sorted) and y (the other class): x pairs with y while x is below y + 1 when x are the
 /// positives, and while −x is below −y + 1 when x are the negatives. Mirrored, both are the same.
@@ -68,7 +70,7 @@ impl Sorting {
         weights: &[u64],
         par: Par,
     ) -> Vec<u64> {
-        let places = sorted.order.values.len() + 1;
+        let places = sorted.len() + 1;
         let look_up = |(scores, targets): (&[f64], &[f64])| {
             let mut marks = vec![0_u64; places];
             for (score, _) in scores.iter().zip(targets).filter(|(_, target)| !self.takes(**target)) {
@@ -159,7 +161,7 @@ impl Counts {
         // A member of rank r pairs with every y whose count exceeds r.
         let one = if sorted.before.is_empty() { 1.0 } else { strata::unit() };
         let mut above = 0;
-        let mut pairs = vec![0.0; sorted.order.values.len()];
+        let mut pairs = vec![0.0; sorted.len()];
         for rank in (0..pairs.len()).rev() {
             above += marks.get(rank + 1).unwrap_or(&0);
             pairs[rank] = above as f64 * one;
@@ -199,7 +201,8 @@ impl Counts {
 /// Scores of one class in ascending order, with a table that leads close to any place.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Sorted {
-    order: InOrder,
+    /// −∞, the scores, and +∞ so often that a window from any score on is within.
+    padded: Vec<f64>,
     /// What all before a place weigh in all; nothing if each counts as one.
     before: Vec<u64>,
     starts: Vec<u32>,
@@ -210,27 +213,36 @@ pub(super) struct Sorted {
 impl Sorted {
     /// Ascending scores within a bound.
     pub(super) fn new(order: InOrder, bound: f64) -> Self {
-        let buckets = order.values.len().clamp(1, MOST_BUCKETS);
+        let InOrder { values, weights } = order;
+        let buckets = values.len().clamp(1, MOST_BUCKETS);
         let per_unit = if bound > 0.0 { buckets as f64 / (2.0 * bound) } else { 0.0 };
         let mut before = Vec::new();
-        if !order.weights.is_empty() {
+        if !weights.is_empty() {
             let mut sum = 0;
             before.push(0);
-            before.extend(order.weights.iter().map(|weight| {
+            before.extend(weights.iter().map(|weight| {
                 sum += weight;
                 sum
             }));
         }
-        let mut sorted = Self { order, before, starts: Vec::new(), low: -bound, per_unit };
+        let mut sorted = Self { padded: Vec::new(), before, starts: Vec::new(), low: -bound, per_unit };
         let mut starts = vec![0; buckets + 1];
-        for value in &sorted.order.values {
+        for value in &values {
             starts[sorted.bucket(*value, buckets) + 1] += 1;
         }
         for b in 0..buckets {
             starts[b + 1] += starts[b];
         }
         sorted.starts = starts;
+        sorted.padded = Vec::with_capacity(values.len() + 1 + WINDOW);
+        sorted.padded.push(f64::NEG_INFINITY);
+        sorted.padded.extend(values);
+        sorted.padded.extend([f64::INFINITY; WINDOW]);
         sorted
+    }
+
+    fn len(&self) -> usize {
+        self.padded.len() - 1 - WINDOW
     }
 
     #[inline(always)]
@@ -257,18 +269,58 @@ impl Sorted {
     }
 
     /// How many values satisfy `below`, which holds up to some value near `threshold` and not after it.
+    ///
+    /// Counted without branches in a window from just before the bucket on; a processor that guesses where a search ends is
+    /// wrong half of the time. Crowded buckets, and thresholds that rounding put into another bucket, are searched.
     #[inline(always)]
     fn place(&self, threshold: f64, below: impl Fn(f64) -> bool) -> usize {
         let bucket = self.bucket(threshold, self.starts.len() - 1);
+        let start = self.starts[bucket] as usize;
+        let window = &self.padded[start..start + WINDOW];
+        let count: usize = window.iter().map(|value| usize::from(below(*value))).sum();
+        // The first of the window is the value before the bucket.
+        if (1..WINDOW).contains(&count) { start + count - 1 } else { self.searched(bucket, below) }
+    }
+
+    #[inline(never)]
+    fn searched(&self, bucket: usize, below: impl Fn(f64) -> bool) -> usize {
+        let values = &self.padded[1..];
         let (start, end) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
-        let mut place = start + self.order.values[start..end].partition_point(|v| below(*v));
-        // Rounding of the threshold can put the edge into another bucket.
-        if place == end && self.order.values.get(end).is_some_and(|v| below(*v)) {
-            place += self.order.values[end..].partition_point(|v| below(*v));
+        let place = start + values[start..end].partition_point(|value| below(*value));
+        let holds = (place == 0 || below(values[place - 1])) && !below(values[place]);
+        if holds { place } else { values.partition_point(|value| below(*value)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Scores that crowd in one bucket, lie exactly 1 apart, repeat, or are anywhere.
+    fn score() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            -3.0..3.0_f64,
+            (0..40_u32).prop_map(|ulps| f64::from_bits(0.5_f64.to_bits() + u64::from(ulps))),
+            (0..7_u32).prop_map(|k| f64::from(k) - 3.0),
+            (0..7_u32).prop_map(|k| (f64::from(k) - 3.0).next_down()),
+            Just(0.25),
+        ]
+    }
+
+    proptest! {
+        /// Whatever is crowded, equal or on an edge: a place is where a search through all scores ends.
+        #[test]
+        fn a_place_is_what_a_search_finds(
+            mut values in proptest::collection::vec(score(), 0..300),
+            others in proptest::collection::vec(score(), 1..40),
+        ) {
+            values.sort_unstable_by(f64::total_cmp);
+            let sorted = Sorted::new(InOrder { values: values.clone(), weights: Vec::new() }, 3.0);
+            for y in others {
+                prop_assert_eq!(sorted.pairs_with(y), values.partition_point(|x| x - y < 1.0));
+                prop_assert_eq!(sorted.rank(y), values.partition_point(|x| *x < y));
+            }
         }
-        if place == start && start > 0 && !below(self.order.values[start - 1]) {
-            place = self.order.values[..start].partition_point(|v| below(*v));
-        }
-        place
     }
 }
