@@ -301,15 +301,17 @@ fn searched_tables_reach_the_constants_and_exceed_none() {
         for bound in [0.0, 0.5, 1.0, 2.0] {
             let claimed = problem(objective, 1.0, 2).constants_within(bound).symmetric_difference;
             let mut best: f64 = 0.0;
-            for start in 0..40 {
+            for start in 0..40_u64 {
                 let n = 3 + start % 2;
                 let target = |random: &mut Replay| match objective {
                     _ if is_in_time(objective) => (uniform(random) * 3.0).round(),
                     _ => uniform(random).signum(),
                 };
                 let change = |free: &mut Free, random: &mut Replay, reach: f64| {
-                    let within = |x: f64| x.clamp(-bound, bound);
-                    free.score = within(free.score + bound * reach * uniform(random));
+                    free.score += bound * reach * uniform(random);
+                    if free.score.abs() > bound {
+                        free.score = bound.copysign(free.score);
+                    }
                     if random.next_word().is_multiple_of(4) {
                         free.score = bound * uniform(random).signum();
                     }
@@ -332,7 +334,7 @@ fn searched_tables_reach_the_constants_and_exceed_none() {
                 let mut value = moved(objective, &table);
                 for step in 0..4000 {
                     let mut other = table.clone();
-                    let one = usize::try_from(random.next_word() % (n as u64 + 1)).unwrap();
+                    let one = usize::try_from(random.next_word() % (n + 1)).unwrap();
                     change(&mut other[one], &mut random, 1.0 / (1.0 + f64::from(step) / 100.0));
                     let found = moved(objective, &other);
                     if found >= value {

@@ -44,9 +44,9 @@ impl Exact {
         let shift = usize::try_from(exponent - SCALE).unwrap();
         let (limb, bit) = (shift / 32, shift % 32);
         for (i, part) in mantissa.iter().enumerate() {
-            let wide = u128::from(*part) << bit;
-            self.limbs[limb + i] += (wide & 0xffff_ffff) as u64;
-            self.limbs[limb + i + 1] += (wide >> 32) as u64;
+            let wide = *part << bit;
+            self.limbs[limb + i] += wide & 0xffff_ffff;
+            self.limbs[limb + i + 1] += wide >> 32;
         }
         carry(&mut self.limbs);
     }
