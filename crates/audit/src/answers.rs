@@ -128,7 +128,7 @@ impl Facts {
     /// answers take without noise.
     pub(crate) fn separation(&self, neighbours: &TablePair) -> Result<f64, AuditError> {
         let (first, second) = (self.know(&neighbours.first)?, self.know(&neighbours.second)?);
-        let mut at = vec![0.0; self.problem.parameters(neighbours.first.columns)];
+        let mut at = pairdp_learn::start_of(self.problem, neighbours.first.columns);
         let mut sum = 0.0;
         for t in 0..self.releases() {
             let (a, b) = (self.answer(&first, t, &at), self.answer(&second, t, &at));

@@ -58,7 +58,7 @@ pub use release::{
 pub use spec::{
     TrainingSpec,
     explain::{Explained, explain},
-    network::{ScoreKind, is_worthwhile as is_worth_a_network},
+    network::{ScoreKind, is_worthwhile as is_worth_a_network, start_of},
     order::PublicIndices,
     paper_noise::{AsPrinted, Paper, as_printed},
     plan::Plan,

@@ -12,7 +12,7 @@ use crate::persons;
 use crate::release::PublicFacts;
 use crate::release::{can_ask_parts, keeps_promise};
 use crate::representation::{self, Map, Representation, TargetMap};
-use crate::spec::network;
+use crate::start_of;
 use crate::{
     Algorithm, Checkpointer, Curator, LearnError, Predictor, PrivateModel, Settings, Task, TrainingSpec,
 };
@@ -270,8 +270,7 @@ impl TrainingSpec {
                     Curator::open_parts(parts.laid_out(layout, None, self.columns())?, mechanism, source)?
                 }
             };
-            // Without a first release nothing is known of labels.
-            return Ok((curator.starting_at(self.start(0.5))?, None));
+            return Ok((curator, None));
         };
         let columns = &self.first;
         // What an interrupted run released is not released again.
@@ -329,10 +328,11 @@ impl TrainingSpec {
         const MOST: f64 = 6.0;
         let (columns, constant) = (self.columns(), self.row_layout().constant);
         // What the constant's weight is multiplied by, beside it.
-        let (mut start, scale) = match self.problem().score() {
-            Score::Linear => (vec![0.0; self.problem().parameters(columns)], 1.0),
-            Score::Network(form) => (network::start(form, columns), form.linear),
+        let scale = match self.problem().score() {
+            Score::Linear => 1.0,
+            Score::Network(form) => form.linear,
         };
+        let mut start = start_of(self.problem(), columns);
         let constant = constant * scale;
         let last = columns.checked_sub(1).and_then(|last| start.get_mut(last));
         if let (Some(last), true) = (last, constant > 0.0 && self.task != Task::Regression) {

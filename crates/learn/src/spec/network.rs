@@ -121,8 +121,16 @@ pub(crate) fn by_time(
     last.with_law(plan.law()).with_momentum(plan.momentum())
 }
 
+/// Where a descent starts, from public facts: at scores of 0.
+pub fn start_of(problem: Problem, columns: usize) -> Vec<f64> {
+    match problem.score() {
+        Score::Linear => vec![0.0; problem.parameters(columns)],
+        Score::Network(form) => start(form, columns),
+    }
+}
+
 /// Where a network starts: at scores of 0, with W and b from a public seed, so that the first gradients tell units apart.
-pub(crate) fn start(network: Network, columns: usize) -> Vec<f64> {
+fn start(network: Network, columns: usize) -> Vec<f64> {
     let mut source = Replay::from_seed(network.seed);
     let mut normal = move || {
         // Box and Muller; the first is never 0.
