@@ -152,7 +152,7 @@ class PrivateLinear(PrivateEstimator):
     )
     scores: str | None = parameter(
         default=None,
-        text='What is compared: a weighted sum of columns, or one hidden layer beside it, for tables of some 100,000 records and '
+        text="What is compared: a weighted sum of columns, or one hidden layer beside it, for tables of some 100,000 records and "
         'more. By default linear. A network is trained by ``"noisy-gd"`` alone and has no coefficients.',
     )
     hidden: int | None = parameter(default=None, text="Hidden units of a network; by default 64.")
