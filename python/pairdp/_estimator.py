@@ -148,7 +148,21 @@ class PrivateLinear(PrivateEstimator):
     """What is said to private estimators whose scores are linear."""
 
     representation_share: float | None = parameter(
-        default=None, text="The share of the budget for where columns lie; by default 0.3."
+        default=None, text="The share of the budget for where columns lie; by default 0.3, and 0.1 for networks."
+    )
+    scores: str | None = parameter(
+        default=None,
+        text="What is compared: a weighted sum of columns, or one hidden layer beside it, for tables of some 100,000 records and "
+        'more. By default linear. A network is trained by ``"noisy-gd"`` alone and has no coefficients.',
+    )
+    hidden: int | None = parameter(default=None, text="Hidden units of a network; by default 64.")
+    linear_share: float | None = parameter(
+        default=None,
+        text="What the linear term of a network has of the gradient at the start, between 0 and 1; by default chosen from public facts.",
+    )
+    start_seed: int | None = parameter(
+        default=None,
+        text="The public seed of a network's first weights, which the certificate names and which never reaches the noise; by default 1.",
     )
 
 

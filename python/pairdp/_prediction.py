@@ -108,6 +108,12 @@ class Prediction(BaseEstimator):
         plain = all(set(column) == {"name", "range"} for column in columns)
         self._columns = None if plain and self.schema is None else columns
         self._label_facts = predictor.get("label")
+        if "score" in predictor:
+            # A network has no coefficients.
+            self.__dict__.pop("coef_", None)
+            self.__dict__.pop("intercept_", None)
+            self._accept_certificate(document)
+            return
         self.coef_ = np.array(predictor["parameters"], dtype=np.float64)
         self.intercept_ = 0.0
         if "constant" in predictor:
@@ -116,6 +122,9 @@ class Prediction(BaseEstimator):
         if predictor["task"] == "classification":
             # Above 0 is the positive class, wherever probabilities put the edge.
             self.intercept_ -= model.cut()
+        self._accept_certificate(document)
+
+    def _accept_certificate(self, document: dict[str, Any]) -> None:
         if "certificate" in document:
             self.certificate_ = document["certificate"]
             self.plan_ = document["training"]

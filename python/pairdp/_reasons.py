@@ -50,7 +50,7 @@ class Reasons(Prediction):
         rows = self._rows(X)
         adds: NDArray[np.float64] | None = self._model.explain(rows)
         if adds is None:
-            raise AttributeError(_NO_SCORES)
+            raise AttributeError(self._why_none())
         names = [column["name"] for column in json.loads(self._model.text)["predictor"]["encoding"]["columns"]]
         pandas = pandas_or_none()
         if pandas is None:
@@ -58,15 +58,20 @@ class Reasons(Prediction):
         index = X.index if isinstance(X, pandas.DataFrame) else None
         return pandas.DataFrame(adds, columns=names, index=index)
 
+    def _why_none(self) -> str:
+        network = "score" in json.loads(self._model.text)["predictor"]
+        return _NO_COEFFICIENTS if network else _NO_SCORES
+
     def _effects(self) -> dict[str, Any]:
         check_is_fitted(self, "model_")
         text = self._model.effects()
         if text is None:
-            raise AttributeError(_NO_SCORES)
+            raise AttributeError(self._why_none())
         effects: dict[str, Any] = json.loads(text)
         return effects
 
 
+_NO_COEFFICIENTS = "a network has no coefficients: its hidden units take all columns together"
 _NO_SCORES = "a metric has distances and no scores, so its columns add nothing to one"
 
 

@@ -13,6 +13,7 @@ const STAGES: &[Stage] = &[
     ("format", format),
     ("lints", lints),
     ("documentation", documentation),
+    ("other systems", other_systems),
     ("packages", packages),
     ("source distribution", source_distribution),
     ("Rust tests", rust_tests),
@@ -64,6 +65,26 @@ pub(crate) fn lints() -> Result<()> {
 fn documentation() -> Result<()> {
     let arguments = ["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"];
     execute(cargo().args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Crates that need no C compiler are checked for other systems, where their standard library is installed.
+fn other_systems() -> Result<()> {
+    const CRATES: [&str; 7] =
+        ["units", "noise", "accountant", "pairwise", "stability", "certificate", "verify"];
+    for target in ["x86_64-pc-windows-msvc", "aarch64-apple-darwin"] {
+        let asked = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output()?;
+        if !Path::new(String::from_utf8_lossy(&asked.stdout).trim()).is_dir() {
+            say(&format!("    {target} is not installed: not checked"));
+            continue;
+        }
+        let mut command = cargo();
+        command.args(["check", "--quiet", "--target", target]);
+        for name in CRATES {
+            command.args(["--package", &format!("pairdp-{name}")]);
+        }
+        execute(&mut command)?;
+    }
+    Ok(())
 }
 
 /// Every published crate can be packed, in order, without the network. What is not published is named: a new crate is published

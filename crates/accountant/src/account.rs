@@ -18,6 +18,7 @@ use crate::contour::{self, AGREEMENT};
 use crate::event::Event;
 use crate::moments::Term;
 use crate::plan::{Alternative, alternatives};
+use crate::profile;
 use pairdp_units::directed::larger;
 use pairdp_units::{Delta, Epsilon, EpsilonBound};
 use serde::Serialize;
@@ -125,9 +126,12 @@ pub fn delta_for(event: &Event, epsilon: Epsilon) -> Result<(f64, Method), Accou
 pub fn epsilon_value(event: &Event, delta: Delta) -> Result<f64, AccountantError> {
     let mut worst = 0.0;
     for Alternative { upper, .. } in alternatives(event)? {
-        if !upper.is_empty() {
-            worst = larger(worst, contour::epsilon(&upper, delta.get(), AGREEMENT)?.epsilon);
-        }
+        worst = match upper[..] {
+            [] => worst,
+            // The contour settles slowly for one step, whose curve is known.
+            [Term { pair, count: 1 }] => larger(worst, profile::epsilon(pair, delta.get())?),
+            _ => larger(worst, contour::epsilon(&upper, delta.get(), AGREEMENT)?.epsilon),
+        };
     }
     Ok(worst)
 }
@@ -139,9 +143,11 @@ pub fn epsilon_value(event: &Event, delta: Delta) -> Result<f64, AccountantError
 pub fn delta_value(event: &Event, epsilon: Epsilon) -> Result<f64, AccountantError> {
     let mut worst = 0.0;
     for Alternative { upper, .. } in alternatives(event)? {
-        if !upper.is_empty() {
-            worst = larger(worst, contour::delta(&upper, epsilon.get())?.log_delta.exp());
-        }
+        worst = match upper[..] {
+            [] => worst,
+            [Term { pair, count: 1 }] => larger(worst, profile::delta(pair, epsilon.get())?),
+            _ => larger(worst, contour::delta(&upper, epsilon.get())?.log_delta.exp()),
+        };
     }
     Ok(worst)
 }

@@ -59,6 +59,17 @@ fn certify(event: &Event, budget: Budget, factor: &mut f64) -> Result<(), Accoun
         if epsilon.get() <= target {
             return Ok(());
         }
+        if epsilon.get() > 1.01 * target {
+            // Where δ hardly falls with ε, an ε is far off that is a touch short of noise; δ at the budget's ε says by how much.
+            let (delta, _) = delta_for(&event.scaled(*factor)?, budget.epsilon)?;
+            if delta <= budget.delta.get() {
+                return Ok(());
+            }
+            if delta < 1.1 * budget.delta.get() {
+                *factor *= larger(delta / budget.delta.get(), 1.0 + 1e-9);
+                continue;
+            }
+        }
         if let Some((old_factor, old_log)) = previous {
             let measured = (old_log - log_epsilon) / (factor.ln() - old_factor);
             if measured.is_finite() && measured > 0.3 {

@@ -22,6 +22,8 @@ use pairdp_units::directed::{larger, smaller};
 
 /// Relative error of one mass in units of 2⁻⁵².
 pub(crate) const MASS_ULPS: f64 = 512.0;
+/// From this exponent on e^x − 1 is e^x to the last bit.
+const FAR: f64 = 40.0;
 /// The most cells on one side of 0.
 pub(crate) const MOST_CELLS: f64 = 1_048_576.0;
 
@@ -212,8 +214,8 @@ impl Cells {
 struct Cell {
     low: f64,
     scale: f64,
-    /// (wₖ·n(x_a − bₖ), bₖ) of the numerator.
-    numerator: Vec<(f64, f64)>,
+    /// (wₖ·n(x_a − bₖ), bₖ, wₖ) of the numerator.
+    numerator: Vec<(f64, f64, f64)>,
     /// The same of the denominator, times e^a, without its unshifted part.
     denominator: Vec<(f64, f64)>,
 }
@@ -229,7 +231,7 @@ impl Cell {
     fn move_to(&mut self, side: &Side, loss: f64, low: f64) {
         self.low = low;
         self.numerator.clear();
-        self.numerator.extend(side.numerator.terms.iter().map(|&(w, b)| (w * normal_density(low - b), b)));
+        self.numerator.extend(side.numerator.terms.iter().map(|&(w, b)| (w * normal_density(low - b), b, w)));
         let shifted = side.denominator.terms.iter().filter(|term| term.1 < 0.0);
         self.denominator.clear();
         self.denominator.extend(shifted.map(|&(w, b)| {
@@ -257,7 +259,14 @@ impl Cell {
             for &(node, weight) in rule {
                 let z = from + half * (1.0 + node);
                 let base = weight * half * (-z * (self.low + 0.5 * z)).exp();
-                for &(value, shift) in &self.numerator {
+                for &(value, shift, weight_of_term) in &self.numerator {
+                    if shift * z > FAR {
+                        // The term's own density: factors would overflow and vanish. What is taken off for the gain is below a rounding.
+                        let there = weight * half * weight_of_term * normal_density(self.low + z - shift);
+                        mass += there;
+                        gain += there;
+                        continue;
+                    }
                     let growth = if shift > 0.0 { (shift * z).exp_m1() } else { 0.0 };
                     mass += base * value * (1.0 + growth);
                     gain += base * value * growth;

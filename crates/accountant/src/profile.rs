@@ -8,10 +8,10 @@ use crate::discretise::{MASS_ULPS, upper_gain};
 use crate::pair::Pair;
 use pairdp_units::directed::{smaller, up_by};
 
-/// Mass that a mixture of infinitely many terms may leave out.
-const LEFT_OUT: f64 = 1e-300;
+/// Mass that a mixture of very many terms may leave out, which is then counted as lost.
+const LEFT_OUT: f64 = 1e-40;
 
-/// δ(ε) of one step, to a relative error of about 10⁻¹³.
+/// δ(ε) of one step, to a relative error of about 10⁻¹³; never too small, for mixtures of many terms too large by up to 10⁻⁴⁰.
 ///
 /// # Errors
 /// [`AccountantError::Ratio`] when a shift of the pair or ε is not a finite number.
@@ -34,8 +34,14 @@ pub fn delta(pair: Pair, epsilon: f64) -> Result<f64, AccountantError> {
 
 /// The smallest ε ≥ 0 with δ(ε) ≤ δ, rounded up.
 pub(crate) fn epsilon(pair: Pair, target: f64) -> Result<f64, AccountantError> {
-    let exceeds =
-        |epsilon: f64| Ok::<bool, AccountantError>(up_by(delta(pair, epsilon)?, 16.0 * MASS_ULPS) > target);
+    let exceeds = |epsilon: f64| {
+        let delta = up_by(delta(pair, epsilon)?, 16.0 * MASS_ULPS);
+        if delta.is_nan() {
+            Err(AccountantError::NoConvergence("δ of one step is not a number"))
+        } else {
+            Ok(delta > target)
+        }
+    };
     if !exceeds(0.0)? {
         return Ok(0.0);
     }

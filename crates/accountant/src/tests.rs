@@ -518,3 +518,54 @@ proptest! {
         }
     }
 }
+
+/// δ at ε of one step over pairs that are kept independently, by adding up densities on a fine grid.
+fn added_up(partners: u64, rate: f64, radius: f64, epsilon: f64) -> f64 {
+    let mut weights = vec![(partners as f64 * (-rate).ln_1p()).exp()];
+    for k in 0..12 {
+        let last = weights[weights.len() - 1];
+        weights.push(last * (partners as f64 - f64::from(k)) / (f64::from(k) + 1.0) * rate / (1.0 - rate));
+    }
+    let density = |x: f64| libm::exp(-0.5 * x * x) / (2.0 * std::f64::consts::PI).sqrt();
+    let step = 1e-3;
+    let mut sum = 0.0;
+    for i in -20_000..60_000 {
+        let x = f64::from(i) * step;
+        let mixture = |sign: f64| -> f64 {
+            weights.iter().enumerate().map(|(k, w)| w * density(x - sign * k as f64 * radius)).sum()
+        };
+        sum += pairdp_units::directed::larger(mixture(1.0) - epsilon.exp() * mixture(-1.0), 0.0) * step;
+    }
+    sum
+}
+
+/// Among very many terms some are so far away that their factors overflow; a δ that is not a number passed for one below any target,
+/// and ε was 0.
+#[test]
+fn one_step_over_many_rare_pairs_has_its_delta() {
+    for (records, expected, multiplier) in [(80_u64, 0.5, 0.7496), (500, 0.5, 0.3), (80, 2.0, 0.35)] {
+        let n = records as f64;
+        let rate = expected / (n * (n - 1.0) / 2.0);
+        let pair = Pair::PoissonPairs { partners: records - 1, rate, radius: 1.0 / multiplier };
+        for epsilon in [0.1, 1.0, 3.0] {
+            let (found, naive) = (
+                profile::delta(pair, epsilon).unwrap(),
+                added_up(records - 1, rate, 1.0 / multiplier, epsilon),
+            );
+            assert!((found / naive - 1.0).abs() < 1e-5, "{found} {naive}");
+            let back = profile::epsilon(pair, found).unwrap();
+            assert!((back / epsilon - 1.0).abs() < 1e-6, "{back} {epsilon}");
+        }
+    }
+}
+
+/// Where δ hardly falls with ε, noise is found by δ: forty times as much was taken.
+#[test]
+fn noise_for_few_steps_over_rare_pairs_is_not_far_too_large() {
+    let sampling = Sampling::PoissonPairs { records: 500, expected_pairs: 0.5 };
+    let release = Release::Gaussian { noise_multiplier: 1.0, sampling, times: 2 };
+    let event = Event::new(Adjacency::ReplaceOne, release).unwrap();
+    let noise = |epsilon| calibrate::noise_multiplier(&event, Budget::new(epsilon, 1e-3).unwrap()).unwrap();
+    let (strict, loose) = (noise(0.1), noise(1.0));
+    assert!(loose < strict && strict < 1.5 * loose, "{strict} {loose}");
+}

@@ -49,7 +49,7 @@ impl Facts {
     /// Scale of the noise of release t at public parameters.
     pub(crate) fn scale(&self, t: usize, at: &[f64]) -> Result<f64, AuditError> {
         Ok(match &self.mechanism {
-            Mechanism::Gradients(gradients) => gradients.release_at(Problem::norm(at))?.sigma,
+            Mechanism::Gradients(gradients) => gradients.release_at(self.problem.norm_at(at))?.sigma,
             Mechanism::Samples(sampled) => sampled.sigma() / self.plan.expected_pairs().unwrap_or(1.0),
             Mechanism::Arrivals(online) => online.sigma(),
             Mechanism::Results(output) => output.phases()[t].sigma,
@@ -128,7 +128,7 @@ impl Facts {
     /// answers take without noise.
     pub(crate) fn separation(&self, neighbours: &TablePair) -> Result<f64, AuditError> {
         let (first, second) = (self.know(&neighbours.first)?, self.know(&neighbours.second)?);
-        let mut at = vec![0.0; self.problem.parameters(neighbours.first.columns)];
+        let mut at = pairdp_learn::start_of(self.problem, neighbours.first.columns);
         let mut sum = 0.0;
         for t in 0..self.releases() {
             let (a, b) = (self.answer(&first, t, &at), self.answer(&second, t, &at));
@@ -141,7 +141,7 @@ impl Facts {
                     for (value, slope) in at.iter_mut().zip(&a) {
                         *value -= self.plan.step_size() * (slope + self.problem.ridge() * *value);
                     }
-                    self.problem.domain().project(&mut at);
+                    self.problem.project(&mut at);
                 }
             }
         }

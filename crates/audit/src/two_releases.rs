@@ -173,6 +173,7 @@ impl TwoReleases {
             parameters: Vec::new(),
             representation: Some(released.clone()),
             probabilities: None,
+            score: pairdp_learn::Score::Linear,
         };
         let Table { features, columns, targets, .. } = self.table(first);
         let raw = pairdp_data::Table::new(features.clone(), *columns, targets.clone());

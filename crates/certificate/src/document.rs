@@ -2,7 +2,7 @@
 
 use crate::encoding::{Encoding, Label};
 use crate::problem::{is_zero, within};
-use crate::{Algorithm, Average, Certificate, Noise, Order};
+use crate::{Algorithm, Average, Certificate, Noise, Order, Score};
 use pairdp_units::{FrontEnd, Hint};
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +73,9 @@ pub struct Predictor {
     /// Counts of labels by cells of the score, from which probabilities follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probabilities: Option<Probabilities>,
+    /// How the vector is scored: by its weights, or by a network of which they are the parameters.
+    #[serde(default, skip_serializing_if = "Score::is_linear")]
+    pub score: Score,
 }
 
 /// Counts of labels by equal cells of a public stretch of scores.
@@ -300,8 +303,9 @@ impl Predictor {
             Task::Metric => features.saturating_mul(features),
             _ => features.saturating_add(with_constant),
         };
-        // How many columns a map makes of so many is for the verifier to say.
-        let fits = parameters == fitting || (self.representation.is_some() && parameters > 0);
+        // How many columns a map makes of so many, and how many parameters a network has, is for the verifier to say.
+        let elsewhere = self.representation.is_some() || !self.score.is_linear();
+        let fits = parameters == fitting || (elsewhere && parameters > 0);
         if !fits || features == 0 {
             return Err(DocumentError::Shape { parameters, features });
         }

@@ -23,5 +23,7 @@ pub use document::{
 };
 pub use encoding::{Column, Encoding, Label, Others, Scalar};
 pub use pairdp_units::{Labels, Neighbours, PerPerson, Unit};
-pub use problem::{Domain, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm};
+pub use problem::{
+    Activation, Domain, MarginLoss, MetricLoss, Network, Objective, PointLoss, Problem, RankingForm, Score,
+};
 pub use released::{GradientRelease, Phase, Released, Sampling, Stage, StageNoise, Weights};

@@ -132,6 +132,51 @@ pub struct Problem {
     /// How the records of a person enter, if persons are protected: what is called records elsewhere is then persons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_person: Option<PerPerson>,
+    /// What was compared: a weighted sum unless said.
+    #[serde(default, skip_serializing_if = "Score::is_linear")]
+    pub score: Score,
+}
+
+/// What was compared.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Score {
+    /// A weighted sum.
+    #[default]
+    Linear,
+    /// One hidden layer beside it.
+    Network(Network),
+}
+
+impl Score {
+    /// Whether it is a weighted sum.
+    pub fn is_linear(&self) -> bool {
+        *self == Self::Linear
+    }
+}
+
+/// What hidden units do with their input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activation {
+    /// tanh.
+    Tanh,
+}
+
+/// s(x) = α·v·x + (βκ/√H)·u·tanh(Wx/κ + b), α² + β² = 1, of which each record's gradient is scaled down to κ; parameters are v, u, b and W.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// What hidden units do.
+    pub activation: Activation,
+    /// H.
+    pub hidden: usize,
+    /// α.
+    pub linear: f64,
+    /// Standard deviation of the entries of W at the start; b has half of it.
+    pub spread: f64,
+    /// The public seed of the start.
+    pub seed: u64,
 }
 
 fn is_replace_one(neighbours: &Neighbours) -> bool {
@@ -180,6 +225,11 @@ impl Problem {
                 within("exponent q", q, q > 1.0 && q <= 2.0)?;
             }
             _ => {}
+        }
+        if let Score::Network(Network { hidden, linear, spread, .. }) = self.score {
+            within("number of hidden units", hidden as f64, (1..=10_000_000).contains(&hidden))?;
+            within("share of the linear term", linear, linear > 0.0 && linear < 1.0)?;
+            within("spread of the first weights", spread, (1e-6..=1e6).contains(&spread))?;
         }
         within("ridge", self.ridge, self.ridge.is_finite() && self.ridge >= 0.0)
     }

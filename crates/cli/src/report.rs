@@ -103,6 +103,7 @@ fn trained(model: &PrivateModel) -> String {
         ("Features d, after encoding", certificate.features.to_string()),
         ("Feature bound κ", number(problem.feature_bound)),
         ("Parameters allowed", words::domain(&json!(problem.domain))),
+        ("Scores", words::score(&json!(problem.score))),
         ("Ridge λ", number(model.ridge)),
         ("Steps", plan.steps().to_string()),
         ("Step size", number(plan.step_size())),

@@ -30,7 +30,7 @@ pub enum Baseline {
 /// Descends without noise, with the steps, step size and average of a plan. What it returns is not private.
 ///
 /// # Errors
-/// [`LearnError`] below two records, or for a history of single records.
+/// [`LearnError`] below two records, for a history of single records, or for a network.
 pub fn descend(
     baseline: Baseline,
     problem: Problem,
@@ -38,6 +38,9 @@ pub fn descend(
     records: &Records,
 ) -> Result<Vec<f64>, LearnError> {
     problem.gradient_sensitivity(0.0, records.size())?;
+    if !problem.score().is_linear() {
+        return Err(LearnError::NotOfNetworks("baseline"));
+    }
     let (n, steps) = (records.len(), plan.steps() as usize);
     let pointwise = matches!(problem.objective(), Objective::Pointwise { .. });
     let walk = match baseline {
@@ -103,7 +106,7 @@ pub fn fit(
     let plan = plan(method, settings, problem, strata.size())?;
     let records = RowLayout { problem, feature_bound, constant }.records(table, strata)?;
     let parameters = descend(method, problem, plan, &records)?;
-    let task = settings.task;
+    let (task, score) = (settings.task, problem.score());
     let mut predictor = Predictor {
         task,
         encoding,
@@ -113,6 +116,7 @@ pub fn fit(
         parameters,
         representation,
         probabilities: None,
+        score,
     };
     predictor.follow_schema();
     Ok(BaselineModel::new(predictor))

@@ -39,6 +39,23 @@ pub enum LearnError {
         /// What the records were clipped to.
         found: f64,
     },
+    /// A choice that only networks have.
+    #[error("{0} are of a network, and scores are linear here")]
+    OfNetworks(&'static str),
+    /// A network that is too large to be trained.
+    #[error("a network of {hidden} hidden units on {columns} columns has more than ten million weights")]
+    LargeNetwork {
+        /// H.
+        hidden: usize,
+        /// Columns of a record.
+        columns: usize,
+    },
+    /// Parts that end within a block.
+    #[error("a network takes parts of whole blocks of {0} rows, the last part excepted")]
+    BrokenBlocks(usize),
+    /// What only linear scores have.
+    #[error("a network has no {0}")]
+    NotOfNetworks(&'static str),
     /// A combination without a proof.
     #[error("there is no proved sensitivity for {0}")]
     NoProof(&'static str),
@@ -266,6 +283,16 @@ impl Hint for LearnError {
                 "choose `moments`, `noisy-gd`, `noisy-sgd`, `output-gd` or `phased-gd`".into(),
             ),
             Self::NotForTask { .. } => Some("leave it out".into()),
+            Self::OfNetworks(_) => {
+                Some(format!("{} asks for a network", to.setting("scores", "network")))
+            }
+            Self::LargeNetwork { .. } => Some("take fewer hidden units, or list fewer columns in the schema".into()),
+            Self::BrokenBlocks(rows) => Some(format!(
+                "write every part but the last with a multiple of {rows} rows, or train without an engine"
+            )),
+            Self::NotOfNetworks(_) => {
+                Some(format!("train linear scores: {}", to.setting("scores", "linear")))
+            }
             Self::SecretSize(_) => {
                 Some("use the logistic loss and `noisy-gd` or `moments`, or make the number of records public".into())
             }

@@ -38,12 +38,12 @@ pub use error::LearnError;
 pub use evaluation::{Calibrated, Estimate, Evaluation, Histogram, Measured, Threshold};
 pub use export::effects::{At, Effect, Effects, Of};
 pub use export::shapes::{EmptyCell, Shape, ShapeParts};
-pub use model::{BaselineModel, ModelError, Predictor, PrivateModel, Task};
+pub use model::{BaselineModel, HiddenLayer, ModelError, Predictor, PrivateModel, Task};
 pub use pairdp_certificate::{
     Algorithm, Average, Certificate, Claim, Counted, GradientRelease, Order, Phase, Probabilities, Released,
     Representation, Shuffle,
 };
-pub use pairdp_pairwise::LossKind;
+pub use pairdp_pairwise::{LossKind, Score};
 pub use probabilities::{FlagBy, LogOdds};
 pub use release::{
     Mechanism,
@@ -61,6 +61,7 @@ pub use release::{
 pub use spec::{
     TrainingSpec,
     explain::{Explained, explain},
+    network::{ScoreKind, is_worthwhile as is_worth_a_network, start_of},
     order::PublicIndices,
     paper_noise::{AsPrinted, Paper, as_printed},
     plan::Plan,

@@ -3,11 +3,12 @@
 use crate::probabilities::{self, Probabilities};
 use crate::representation::map::{CategoryTable, NumberTable};
 use crate::representation::{self, Map, Representation};
+use crate::spec::settings::record_bound;
 use crate::{AsPrinted, Certificate, Plan, certified_problem};
 use pairdp_data::{Encoding, Label, LabelKind, Table};
-use pairdp_pairwise::kernel::score;
+use pairdp_pairwise::kernel::{Layers, score};
 use pairdp_pairwise::knots::Spacing;
-use pairdp_pairwise::{Objective, PointLoss, Problem, RankingForm, clip_row, metric_map};
+use pairdp_pairwise::{Objective, PointLoss, Problem, RankingForm, Score, clip_row, metric_map};
 use pairdp_units::{FrontEnd, Hint};
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +100,13 @@ pub struct Predictor {
     /// Counts of labels by cells of the score, from which probabilities follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probabilities: Option<Probabilities>,
+    /// How the vector is scored: by its weights, or by a network of which they are the parameters.
+    #[serde(default, skip_serializing_if = "is_linear")]
+    pub score: Score,
+}
+
+fn is_linear(score: &Score) -> bool {
+    score.is_linear()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
@@ -107,16 +115,54 @@ fn is_zero(constant: &f64) -> bool {
 }
 
 impl Predictor {
-    /// What is added to every score.
+    /// What is added to every score; of a network, what its linear term adds.
     pub fn intercept(&self) -> f64 {
-        self.parameters.last().map_or(0.0, |last| last * self.constant)
+        match self.score {
+            Score::Linear => self.parameters.last().map_or(0.0, |last| last * self.constant),
+            Score::Network(form) => {
+                let last = self.parameters.get(self.features()).copied().unwrap_or(0.0);
+                form.linear * last * self.constant
+            }
+        }
     }
 
-    /// The score w·x of every row of an encoded table. (For metrics use [`Predictor::embed`].)
+    /// The largest norm of a row with its constant, as training bounded it.
+    pub(crate) fn record_bound(&self) -> f64 {
+        if self.constant == 0.0 {
+            self.feature_bound
+        } else {
+            record_bound(self.feature_bound, self.constant)
+        }
+    }
+
+    /// The score of every row of an encoded table: w·x, or a network's. (For metrics use [`Predictor::embed`].)
     pub fn scores(&self, table: &Table) -> Vec<f64> {
         let mut scores = Vec::with_capacity(table.rows);
-        self.each_row(table, |row| scores.push(score(row, &self.parameters)));
+        match self.score {
+            Score::Linear => self.each_row(table, |row| scores.push(score(row, &self.parameters))),
+            Score::Network(form) => {
+                let layers = Layers::new(form, self.record_bound(), &self.parameters);
+                self.each_row(table, |row| scores.push(layers.score(row)));
+            }
+        }
         scores
+    }
+
+    /// A network with its fixed factors multiplied in; none for linear scores.
+    pub fn hidden_layer(&self) -> Option<HiddenLayer> {
+        let Score::Network(form) = self.score else { return None };
+        let (columns, kappa) = (form.columns(self.parameters.len()), self.record_bound());
+        let (alpha, k) = form.scales(kappa);
+        let (v, rest) = self.parameters.split_at(columns);
+        let (u, rest) = rest.split_at(form.hidden);
+        let (b, inner) = rest.split_at(form.hidden);
+        let times = |part: &[f64], factor: f64| part.iter().map(|value| factor * value).collect::<Vec<_>>();
+        Some(HiddenLayer {
+            linear: times(v, alpha),
+            outer: times(u, k),
+            offsets: b.to_vec(),
+            inner: inner.chunks_exact(columns).map(|line| times(line, 1.0 / kappa)).collect(),
+        })
     }
 
     /// The rows of an encoded table mapped to where Euclidean distance is the metric's, row by row. Directions that the noise
@@ -184,6 +230,19 @@ impl Predictor {
             take(&row);
         }
     }
+}
+
+/// s(x) = linear·x + outer·tanh(inner·x + offsets), for rows x with their constant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HiddenLayer {
+    /// Of the linear term.
+    pub linear: Vec<f64>,
+    /// Of each unit.
+    pub outer: Vec<f64>,
+    /// What each unit's input starts from.
+    pub offsets: Vec<f64>,
+    /// What each unit's input takes of a row.
+    pub inner: Vec<Vec<f64>>,
 }
 
 /// A model trained under a guarantee, and the certificate of that guarantee.
@@ -352,7 +411,14 @@ fn check(found: &str, expected: &'static str, predictor: &Predictor) -> Result<(
         // Distances do not see a constant.
         Task::Metric if predictor.constant == 0.0 => features.saturating_mul(features),
         Task::Metric => 0,
-        _ => features + usize::from(predictor.constant != 0.0),
+        _ => {
+            let columns = features + usize::from(predictor.constant != 0.0);
+            match predictor.score {
+                Score::Linear => columns,
+                Score::Network(form) if form.hidden > 0 => form.parameters(columns),
+                Score::Network(_) => 0,
+            }
+        }
     };
     if parameters != fitting || features == 0 {
         return Err(ModelError::Shape { parameters, features });
@@ -392,6 +458,7 @@ mod tests {
                 parameters,
                 representation: None,
                 probabilities: None,
+                score: Score::Linear,
             };
             let text = BaselineModel::new(predictor).to_json().unwrap();
             assert_eq!(BaselineModel::from_json(&text).is_ok(), fits, "{text}");

@@ -310,6 +310,11 @@ impl CountedParts {
         }
     }
 
+    /// Whether every part but the last has a multiple of so many rows.
+    pub(crate) fn hold_whole(&self, block: u64) -> bool {
+        self.rows.iter().rev().skip(1).all(|rows| rows.is_multiple_of(block))
+    }
+
     /// The parts with rows laid out as they are learned from.
     pub(crate) fn laid_out(
         self,

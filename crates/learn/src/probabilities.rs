@@ -80,11 +80,15 @@ impl Predictor {
         if !matches!(self.task, Task::Ranking | Task::Classification) {
             return None;
         }
-        let weights = self.parameters.get(..self.features())?;
-        let whole = self.feature_bound * norm(weights);
-        let reach = match representation::map(&self.encoding, self.representation.as_ref()) {
-            Some(map) => smaller(DEVIATIONS * map.deviation(weights, self.feature_bound), whole),
-            None => whole,
+        let reach = if let Some(reach) = self.network_reach() {
+            reach
+        } else {
+            let weights = self.parameters.get(..self.features())?;
+            let whole = self.feature_bound * norm(weights);
+            match representation::map(&self.encoding, self.representation.as_ref()) {
+                Some(map) => smaller(DEVIATIONS * map.deviation(weights, self.feature_bound), whole),
+                None => whole,
+            }
         };
         // A constant score has a cell, too.
         let reach = if reach > 1e-9 { reach } else { 1.0 };
@@ -93,7 +97,18 @@ impl Predictor {
 
     /// The largest score of any row, and the smallest with its sign turned.
     pub(crate) fn score_bound(&self) -> f64 {
-        up_by(norm(&self.parameters) * self.feature_bound.hypot(self.constant), 16.0) + f64::MIN_POSITIVE
+        let bound = match self.network_reach() {
+            Some(reach) => reach + self.intercept().abs(),
+            None => norm(&self.parameters) * self.feature_bound.hypot(self.constant),
+        };
+        up_by(bound, 16.0) + f64::MIN_POSITIVE
+    }
+
+    /// How far a network's scores can be from its intercept: every unit is within ±1.
+    fn network_reach(&self) -> Option<f64> {
+        let layer = self.hidden_layer()?;
+        let linear = layer.linear.get(..self.features()).map_or(f64::INFINITY, norm);
+        Some(self.feature_bound * linear + layer.outer.iter().map(|unit| unit.abs()).sum::<f64>())
     }
 
     /// The log-odds of being positive as a function of the score, where counts were released.

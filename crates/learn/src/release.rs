@@ -99,6 +99,14 @@ impl Mechanism {
         if problem.per_person().is_some() && problem.labels() == Labels::Public {
             return Err(LearnError::PublicLabelsOfPersons);
         }
+        if !problem.score().is_linear() {
+            if plan.algorithm() != Algorithm::NoisyGd {
+                return Err(LearnError::NoProof("a network under this algorithm"));
+            }
+            if problem.weighs() {
+                return Err(LearnError::NoWeights("a network"));
+            }
+        }
         if problem.weighs() && !can_weigh(plan.algorithm()) {
             return Err(LearnError::NoWeights(plan.algorithm().name()));
         }

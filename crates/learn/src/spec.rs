@@ -7,6 +7,7 @@
 mod auto;
 mod cautions;
 pub(crate) mod explain;
+pub(crate) mod network;
 pub(crate) mod order;
 pub(crate) mod paper_noise;
 pub(crate) mod plan;
@@ -171,6 +172,9 @@ impl Settings {
             return Err(LearnError::TooFewPersons(size));
         }
         let records = self.max_records.unwrap_or(records);
+        if self.is_network() && encoding.columns().iter().any(|column| column.monotone.is_some()) {
+            return Err(LearnError::NotOfNetworks("monotone columns"));
+        }
         let layout = representation::layout(encoding, Spacing::default());
         let (chosen, because) = self.resolved(records, &layout, encoding.dimension(), budget)?;
         let features = if chosen.by_ranks() { Map::width_of(&layout) } else { encoding.dimension() };
@@ -187,6 +191,7 @@ impl Settings {
             let (numbers, categories) = first.counts();
             let coordinates = first.coordinates(self.max_records.is_some());
             let usual = match (chosen.rests(), chosen.by_ranks()) {
+                (false, true) if chosen.is_network() => network::REPRESENTATION_SHARE,
                 (true, _) => 1.0,
                 (false, true) => auto::REPRESENTATION_SHARE,
                 (false, false) => auto::TIMES_SHARE,
@@ -195,12 +200,18 @@ impl Settings {
             plan = plan.with_representation(KnotPlan { share, numbers, categories, coordinates })?;
         }
         if let Some(share) = chosen.probability_share() {
+            if chosen.is_network() {
+                return Err(LearnError::NoProof("probabilities of a network"));
+            }
             plan = plan.with_probabilities(CellPlan { share, cells: CELLS })?;
         }
         let (mut budget, mut printed) = (budget, None);
         if self.calibration == Calibration::Literal {
             if self.unit == Unit::Person {
                 return Err(LearnError::NoProof("persons with a paper's noise"));
+            }
+            if chosen.is_network() {
+                return Err(LearnError::NoProof("a network with a paper's noise"));
             }
             if !first.blocks().is_empty() {
                 return Err(LearnError::NoProof("a representation with a paper's noise"));
@@ -240,9 +251,14 @@ impl Settings {
             let usual = if budget.delta == Delta::PURE { NoiseKind::Laplace } else { NoiseKind::Gaussian };
             return Ok(Plan::at_rest(self.mechanism.unwrap_or(usual)));
         }
-        let suggested = if self.by_ranks() && algorithm == Algorithm::NoisyGd {
+        let shared = self.probability_share().unwrap_or(0.0);
+        let suggested = if self.is_network() && algorithm == Algorithm::NoisyGd {
+            let usual = if self.by_ranks() { network::REPRESENTATION_SHARE } else { 0.0 };
+            let share = self.representation_share.unwrap_or(usual);
+            network::by_time(problem, records, budget, share)?
+        } else if self.by_ranks() && algorithm == Algorithm::NoisyGd {
             let share = self.representation_share.unwrap_or(auto::REPRESENTATION_SHARE);
-            auto::by_time(problem, records, budget, share + self.probability_share().unwrap_or(0.0))?
+            auto::by_time(problem, records, budget, share + shared)?
         } else {
             Plan::suggested(algorithm, problem, records, columns, budget)?
         };
@@ -252,7 +268,7 @@ impl Settings {
         let law = match self.mechanism {
             Some(law) => law,
             // Whose ratios compose with those of a first or last release.
-            None if self.by_ranks() => suggested.law(),
+            None if self.by_ranks() || self.is_network() => suggested.law(),
             None if self.probability_share().is_some() => {
                 if budget.delta == Delta::PURE {
                     NoiseKind::Laplace

@@ -13,6 +13,7 @@ use crate::probabilities;
 use crate::release::PublicFacts;
 use crate::release::{can_ask_parts, keeps_promise};
 use crate::representation::{self, Map, Representation, TargetMap};
+use crate::start_of;
 use crate::{
     Algorithm, Checkpointer, Curator, LearnError, Predictor, PrivateModel, Settings, Task, TrainingSpec,
 };
@@ -21,9 +22,9 @@ use pairdp_certificate::Stage;
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Secure, Source};
-use pairdp_pairwise::kernel::Par;
+use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::knots::{KnotSums, Spacing};
-use pairdp_pairwise::{Neighbours, Records, Strata, clip_row};
+use pairdp_pairwise::{Neighbours, Problem, Records, Score, Strata, clip_row};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
 use zeroize::Zeroize as _;
@@ -143,8 +144,22 @@ impl Training {
             payer.refund()?;
             return Err(refusal.into());
         }
+        if let Err(refusal) = whole_blocks(spec.problem(), &rows) {
+            payer.refund()?;
+            return Err(refusal.into());
+        }
         checkpointer.paid_as(run.clone(), payer.witness())?;
         Ok(PaidRun { spec, rows, run })
+    }
+}
+
+/// A network's sums are the same wherever they are made if parts hold whole blocks of rows, the last one excepted.
+fn whole_blocks(problem: Problem, rows: &Rows) -> Result<(), LearnError> {
+    match rows {
+        Rows::Parts(parts) if !problem.score().is_linear() && !parts.hold_whole(kernel::BLOCK as u64) => {
+            Err(LearnError::BrokenBlocks(kernel::BLOCK))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -225,9 +240,10 @@ impl TrainingSpec {
         let PublicFacts { plan, features, records, .. } = spec.mechanism.common().public;
         let TrainingSpec { task, encoding, label, layout, .. } = spec;
         let RowLayout { problem, feature_bound, constant } = layout;
+        let score = problem.score();
         if let Some(targets) = targets {
             targets.undo(&mut parameters);
-            problem.domain().project(&mut parameters);
+            problem.project(&mut parameters);
         }
         if constant == 0.0 && plan.algorithm() == Algorithm::Moments {
             // Without an intercept the one that was solved for is left out.
@@ -243,9 +259,10 @@ impl TrainingSpec {
             parameters,
             representation,
             probabilities,
+            score,
         };
         if predictor.follow_schema() {
-            problem.domain().project(&mut predictor.parameters);
+            problem.project(&mut predictor.parameters);
         }
         if let (Some(noise), Some(stretch)) = (self.mechanism.probability_noise(), predictor.stretch()) {
             // Records have the constant only where gradients need it there.
@@ -345,9 +362,16 @@ impl TrainingSpec {
     fn start(&self, positives: f64) -> Vec<f64> {
         /// Log-odds beyond which rarer makes no difference.
         const MOST: f64 = 6.0;
-        let mut start = vec![0.0; self.problem().parameters(self.columns())];
-        let constant = self.row_layout().constant;
-        if let (Some(last), true) = (start.last_mut(), constant > 0.0 && self.task != Task::Regression) {
+        let (columns, constant) = (self.columns(), self.row_layout().constant);
+        // What the constant's weight is multiplied by, beside it.
+        let scale = match self.problem().score() {
+            Score::Linear => 1.0,
+            Score::Network(form) => form.linear,
+        };
+        let mut start = start_of(self.problem(), columns);
+        let constant = constant * scale;
+        let last = columns.checked_sub(1).and_then(|last| start.get_mut(last));
+        if let (Some(last), true) = (last, constant > 0.0 && self.task != Task::Regression) {
             let odds = libm::log(positives / (1.0 - positives));
             // Well within the domain, whatever was released.
             let most = smaller(MOST, 0.9 * self.problem().domain().radius() * constant);

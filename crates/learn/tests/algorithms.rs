@@ -175,6 +175,7 @@ fn model(
         parameters,
         representation: None,
         probabilities: None,
+        score: pairdp_learn::Score::Linear,
     };
     PrivateModel::new(predictor, plan, problem.ridge(), certificate)
 }

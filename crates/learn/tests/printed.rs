@@ -132,6 +132,7 @@ fn printed_noise_is_certified_at_what_it_really_gives() {
             parameters,
             representation: None,
             probabilities: None,
+            score: pairdp_learn::Score::Linear,
         };
         let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
         model.as_printed = Some(printed);

@@ -55,7 +55,7 @@ pub struct Constants {
 
 impl Constants {
     pub(crate) fn of(problem: Problem, norm: f64) -> Self {
-        let (comparison, score) = (problem.comparison(), problem.score());
+        let (comparison, score) = (problem.comparison(), problem.score_gradient());
         let length = comparison.length(score);
         match problem.objective() {
             Objective::Ranking { form: RankingForm::Comparable, loss } => {
@@ -65,7 +65,36 @@ impl Constants {
             Objective::Metric { loss } => metric::constants(loss, problem, length, norm),
             Objective::Pointwise { loss } => pointwise::constants(loss, length, norm),
         }
+        .of_scores(problem, norm)
         .rounded_up()
+    }
+
+    /// The same for scores that are not linear: nothing but their bound is known of them, so that two records may have the steepest slopes
+    /// and opposite gradients at once. Pairs of two classes need nothing else even for linear ones. How a network's gradient changes
+    /// with its parameters is not known: `proofs/networks.md`.
+    fn of_scores(self, problem: Problem, norm: f64) -> Self {
+        if problem.score().is_linear() {
+            return self;
+        }
+        let alone = !matches!(
+            problem.objective(),
+            Objective::Ranking { form: RankingForm::Indicator | RankingForm::Symmetric, .. }
+        );
+        let free = match problem.objective() {
+            // Two slopes of different signs.
+            Objective::Pointwise { .. } => 2.0 * self.gradient_bound,
+            Objective::Ranking { form: RankingForm::Comparable, loss } => {
+                comparable::free(loss, problem.feature_bound(), norm)
+            }
+            _ => self.symmetric_difference,
+        };
+        Self {
+            regularity: Regularity::Jumps,
+            same_term_difference: 2.0 * self.gradient_bound,
+            pair_difference: if alone { free } else { self.pair_difference },
+            symmetric_difference: free,
+            ..self
+        }
     }
 
     /// L if the gradient is Lipschitz.

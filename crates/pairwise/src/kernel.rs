@@ -12,6 +12,7 @@
 //! | q-hinge | O(n log n) | a tree of expansions (`tree`) |
 //!
 //! Pairs of which it is known who failed first are two classes again and again, in O(log n) rounds (`comparable`).
+//! Scores of one hidden layer, and the pull-back through them, are products of two matrices (`network`).
 //! Metrics need all n² distances; `metric` forms them in tiles by matrix products.
 //!
 //! Sums over records add whole numbers (`exact`), so results depend neither on the number of threads nor on how a table is divided
@@ -30,8 +31,10 @@ pub(crate) mod exact;
 mod exponential;
 mod metric;
 pub mod naive;
+mod network;
 pub mod parts;
 mod pointwise;
+mod pull_back;
 mod rows;
 mod single;
 mod sums;
@@ -43,6 +46,7 @@ use parts::{Share, Workspace};
 
 pub use blocks::Par;
 pub use metric::score_pairs as metric_distances;
+pub use network::{BLOCK, Layers};
 pub use rows::score;
 pub(crate) use single::same_class;
 pub use single::{pair_gradient, record_gradient};
@@ -85,7 +89,7 @@ pub fn risk(problem: Problem, records: &Records, parameters: &[f64], par: Par) -
         }
         Objective::Ranking { .. } => charges::risk(problem, records, parameters, par),
         Objective::Metric { loss } => metric::risk(loss, records, parameters, par),
-        Objective::Pointwise { loss } => pointwise::risk(loss, records, parameters, par),
+        Objective::Pointwise { loss } => pointwise::risk(problem, loss, records, parameters, par),
     }
 }
 
@@ -104,6 +108,7 @@ pub fn keeps_scores(problem: Problem, norm: f64) -> bool {
 /// The names of the kernels, as certificates state them.
 pub fn name(problem: Problem) -> &'static str {
     match (problem.objective(), problem.weighs()) {
+        _ if !problem.score().is_linear() => "network/1",
         (Objective::Ranking { form: RankingForm::Comparable, .. }, _) => "comparable/1",
         (Objective::Ranking { .. }, false) => "charges/2",
         (Objective::Ranking { .. }, true) => "charges/3",
@@ -117,6 +122,8 @@ pub fn name(problem: Problem) -> &'static str {
 /// error that grows with their number, which is secret then.
 pub fn can_weigh(problem: Problem) -> bool {
     match problem.objective() {
+        // Blocks are summed in floating point.
+        _ if !problem.score().is_linear() => false,
         Objective::Ranking { loss, .. } => !charges::needs_tree(loss) && !charges::is_in_time(problem),
         Objective::Metric { .. } => false,
         Objective::Pointwise { .. } => true,
@@ -144,7 +151,7 @@ pub fn relative_error(problem: Problem, n: usize, columns: usize) -> f64 {
     let roundings = match problem.objective() {
         Objective::Ranking { .. } => charges::roundings(problem, n, columns),
         Objective::Metric { .. } => metric::roundings(n, columns),
-        Objective::Pointwise { .. } => pointwise::roundings(columns),
+        Objective::Pointwise { .. } => pointwise::roundings(problem, columns),
     };
     roundings * f64::EPSILON
 }

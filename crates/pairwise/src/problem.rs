@@ -2,7 +2,7 @@
 
 use crate::comparison::{Comparison, Linear};
 use crate::domain::norm_up;
-use crate::{Constants, Domain, MarginLoss, MetricLoss, PointLoss, Sensitivity};
+use crate::{Constants, Domain, MarginLoss, MetricLoss, PointLoss, Score, Sensitivity};
 use pairdp_units::directed::{larger, up_by};
 use pairdp_units::{Adjacency, FrontEnd, Hint, Labels, Neighbours, PerPerson, Unit, shown};
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,9 @@ pub enum ProblemError {
     /// Matrices for metrics, vectors for scores.
     #[error("this domain holds matrices, and the objective has a vector of weights")]
     MatrixDomain,
+    /// A network for what is no score.
+    #[error("a network scores records, and this objective is about distances")]
+    NetworkOfDistances,
     /// A pair needs two records.
     #[error("pairwise learning needs at least 2 records, not {0}")]
     TooFewRecords(usize),
@@ -44,6 +47,7 @@ impl Hint for ProblemError {
             }
             Self::NotLipschitz => Some("bound the parameters by a ball".into()),
             Self::MatrixDomain => Some("use a ball".into()),
+            Self::NetworkOfDistances => Some("learn metrics with linear scores".into()),
             Self::TooFewRecords(_) => None,
         }
     }
@@ -99,6 +103,7 @@ pub struct Problem {
     labels: Labels,
     neighbours: Neighbours,
     per_person: Option<PerPerson>,
+    score: Score,
 }
 
 /// A problem as written in a file, before its numbers are checked.
@@ -115,6 +120,12 @@ struct RawProblem {
     neighbours: Neighbours,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     per_person: Option<PerPerson>,
+    #[serde(default, skip_serializing_if = "is_linear")]
+    score: Score,
+}
+
+fn is_linear(score: &Score) -> bool {
+    score.is_linear()
 }
 
 fn is_replace_one(neighbours: &Neighbours) -> bool {
@@ -129,18 +140,19 @@ fn is_zero(ridge: &f64) -> bool {
 impl TryFrom<RawProblem> for Problem {
     type Error = ProblemError;
     fn try_from(raw: RawProblem) -> Result<Self, ProblemError> {
-        Ok(Self::new(raw.objective, raw.domain, raw.feature_bound)?
+        Self::new(raw.objective, raw.domain, raw.feature_bound)?
             .with_ridge(raw.ridge)?
             .with_labels(raw.labels)
             .with_neighbours(raw.neighbours)
-            .with_persons(raw.per_person))
+            .with_persons(raw.per_person)
+            .with_score(raw.score)
     }
 }
 
 impl From<Problem> for RawProblem {
     fn from(p: Problem) -> Self {
-        let Problem { objective, domain, feature_bound, ridge, labels, neighbours, per_person } = p;
-        Self { objective, domain, feature_bound, ridge, labels, neighbours, per_person }
+        let Problem { objective, domain, feature_bound, ridge, labels, neighbours, per_person, score } = p;
+        Self { objective, domain, feature_bound, ridge, labels, neighbours, per_person, score }
     }
 }
 
@@ -187,7 +199,8 @@ impl Problem {
             return Err(ProblemError::NotLipschitz);
         }
         let (labels, neighbours, per_person) = (Labels::Private, Neighbours::ReplaceOne, None);
-        Ok(Self { objective, domain, feature_bound, ridge: 0.0, labels, neighbours, per_person })
+        let (ridge, score) = (0.0, Score::Linear);
+        Ok(Self { objective, domain, feature_bound, ridge, labels, neighbours, per_person, score })
     }
 
     /// The same plus (λ/2)‖w‖².
@@ -223,6 +236,25 @@ impl Problem {
     #[must_use]
     pub fn with_persons(self, per_person: Option<PerPerson>) -> Self {
         Self { per_person, ..self }
+    }
+
+    /// The same with other scores. A network's are bounded by a domain of what scores grow with.
+    ///
+    /// # Errors
+    /// [`ProblemError`] for a network of distances, or one whose numbers are none.
+    pub fn with_score(self, score: Score) -> Result<Self, ProblemError> {
+        if let Score::Network(network) = score {
+            network.check()?;
+            if matches!(self.objective, Objective::Metric { .. }) {
+                return Err(ProblemError::NetworkOfDistances);
+            }
+        }
+        Ok(Self { score, ..self })
+    }
+
+    /// What is compared.
+    pub fn score(self) -> Score {
+        self.score
     }
 
     /// How the records of a person enter, if persons are protected.
@@ -275,8 +307,8 @@ impl Problem {
         Comparison::of(self.objective)
     }
 
-    /// What is compared.
-    pub(crate) fn score(self) -> Linear {
+    /// How long the gradient of a score is: a network's is scaled down to the same bound.
+    pub(crate) fn score_gradient(self) -> Linear {
         Linear { feature_bound: self.feature_bound }
     }
 
@@ -302,8 +334,9 @@ impl Problem {
 
     /// Number of parameters for records of `columns` features.
     pub fn parameters(self, columns: usize) -> usize {
-        match self.objective {
-            Objective::Metric { .. } => columns.saturating_mul(columns),
+        match (self.objective, self.score) {
+            (Objective::Metric { .. }, _) => columns.saturating_mul(columns),
+            (_, Score::Network(network)) => network.parameters(columns),
             _ => columns,
         }
     }
@@ -364,9 +397,25 @@ impl Problem {
         self.comparison().active_share(n as f64 * n as f64 / self.pairs(n))
     }
 
-    /// The norm of public parameters, rounded up, as the other functions of this type take it.
+    /// The norm of public parameters, rounded up, as the other functions of this type take it for linear scores.
     pub fn norm(parameters: &[f64]) -> f64 {
         norm_up(parameters)
+    }
+
+    /// The norm of the public parameters that scores grow with, rounded up, as the other functions of this type take it.
+    pub fn norm_at(self, parameters: &[f64]) -> f64 {
+        norm_up(self.score.growing(parameters))
+    }
+
+    /// Moves parameters to the nearest point of the domain, which is about those that scores grow with.
+    pub fn project(self, parameters: &mut [f64]) {
+        let growing = self.score.growing(parameters).len();
+        self.domain.project(&mut parameters[..growing]);
+    }
+
+    /// Whether parameters are in the domain.
+    pub fn contains(self, parameters: &[f64]) -> bool {
+        self.domain.contains(self.score.growing(parameters))
     }
 }
 

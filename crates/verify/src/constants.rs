@@ -10,7 +10,7 @@
 use crate::losses::{fall, mirrored, needs_tree, replaced, sigmoid, slope_of_margin, turned, variation};
 use crate::relations::{UNIT, larger};
 use pairdp_certificate::{
-    Domain, Labels, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
+    Domain, Labels, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm, Score,
 };
 
 /// Bounds that hold for every record, every pair and all parameters up to some norm.
@@ -70,8 +70,29 @@ pub fn diameter(domain: Domain) -> f64 {
     radius(domain) * if is_semidefinite(domain) { 2.0_f64 } else { 4.0 }.sqrt()
 }
 
-/// The constants over parameters of norm at most `norm`.
+/// The constants over parameters of norm at most `norm`; of a network, over v and u.
+///
+/// A network's score may be anywhere within ±κr whatever its gradient is, which is κ long at most: pairs of two classes move as they do
+/// for linear scores, records by twice their longest gradient, pairs that turn round by both pulls, in one direction. `proofs/networks.md`.
 pub fn constants(problem: &Problem, norm: f64) -> Constants {
+    if let Score::Linear = problem.score {
+        return linear(problem, norm);
+    }
+    let kappa = problem.feature_bound;
+    let known = linear(&Problem { score: Score::Linear, ..*problem }, norm);
+    let free = match problem.objective {
+        Objective::Pointwise { .. } => 2.0 * known.gradient,
+        Objective::Ranking { form: RankingForm::Comparable, loss } => {
+            2.0 * (2.0 * kappa) * fall(loss, -kappa * norm)
+        }
+        Objective::Ranking { .. } | Objective::Metric { .. } => known.both_orders,
+    };
+    // Nothing is known of how a network's gradient follows its parameters.
+    let (same_term, slope) = (2.0 * known.gradient, Slope::Jumps);
+    Constants { both_orders: free, pair: free, same_term, slope, ..known }
+}
+
+fn linear(problem: &Problem, norm: f64) -> Constants {
     let kappa = problem.feature_bound;
     match problem.objective {
         Objective::Ranking { form, loss } => {
@@ -195,19 +216,28 @@ pub fn risk_smoothness(problem: &Problem, n: f64) -> Option<f64> {
 
 /// How far a computed gradient over all pairs can be from the exact one: the table at the end of `proofs/kernels.md`.
 pub fn sum_error(problem: &Problem, norm: f64, n: f64, features: f64) -> f64 {
-    let root = features.sqrt();
+    // What follows charges into a sum: rows rounded in each coordinate, or blocks of rows of a network's gradients.
+    let rows = |each: f64| match problem.score {
+        Score::Linear => each * features.sqrt(),
+        Score::Network(network) => 256.0 + 16.0 + 32.0 * parameters(network.hidden as f64, features).sqrt(),
+    };
     let roundings = match problem.objective {
         Objective::Ranking { form, loss } => {
             // A record is on a side of at most 2⌈log₂ n⌉ + 2 cuts of time.
             let cuts =
                 if form == RankingForm::Comparable { 4.0 * (n.log2().floor() + 1.0) + 4.0 } else { 0.0 };
             let tree = if needs_tree(loss) { 512.0 + (n / 512.0).ceil() + (n / 32.0).ceil() } else { 0.0 };
-            2.0 * (8192.0 + tree) + 16.0 + 16.0 * root + cuts
+            2.0 * (8192.0 + tree) + 16.0 + rows(16.0) + cuts
         }
         Objective::Metric { .. } => 2.0 * n + 4.0 * features + 64.0,
-        Objective::Pointwise { .. } => 16.0 + 8.0 * root,
+        Objective::Pointwise { .. } => 16.0 + rows(8.0),
     };
     roundings * UNIT * largest_risk_gradient(problem, norm, n)
+}
+
+/// Parameters of a network: v, u, b and W.
+pub(crate) fn parameters(hidden: f64, columns: f64) -> f64 {
+    columns + 2.0 * hidden + hidden * columns
 }
 
 /// How far a computed squared distance can be from the exact one: `proofs/output_gd.md`.
@@ -242,6 +272,7 @@ pub fn packing_error(problem: &Problem, norm: f64) -> f64 {
 /// The kernel that computes gradients over all pairs, whose roundings [`sum_error`] counts.
 pub fn kernel(problem: &Problem) -> &'static str {
     match (problem.objective, problem.weighs()) {
+        _ if !problem.score.is_linear() => "network/1",
         (Objective::Ranking { form: RankingForm::Comparable, .. }, _) => "comparable/1",
         (Objective::Ranking { .. }, false) => "charges/2",
         (Objective::Ranking { .. }, true) => "charges/3",
@@ -254,6 +285,12 @@ pub fn kernel(problem: &Problem) -> &'static str {
 /// The sensitivity as a formula, for the reader.
 pub(crate) fn relation(problem: &Problem) -> &'static str {
     match problem.objective {
+        Objective::Pointwise { .. } if !problem.score.is_linear() => {
+            "Δ_t = 2κ·sup|φ'|/n over scores within ±κ‖(v_t, u_t)‖"
+        }
+        Objective::Ranking { form: RankingForm::Comparable, .. } if !problem.score.is_linear() => {
+            "Δ_t = 4κ·sup|φ'|/n over margins within ±κ‖(v_t, u_t)‖"
+        }
         Objective::Ranking { form: RankingForm::Indicator, .. } => {
             "Δ_t = 2κ·sup|φ'|/n over margins within ±2κ‖w_t‖"
         }

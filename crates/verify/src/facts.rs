@@ -8,7 +8,7 @@ use crate::{former, moments, paths, probabilities, ranges, samples, stages};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{
     Algorithm, Certificate, Domain, FORMAT, FORMER, Labels, MetricLoss, ModelDocument, Neighbours, Noise,
-    Objective, PerPerson, PointLoss, Problem, RankingForm, Released, Stage, Task,
+    Objective, PerPerson, PointLoss, Problem, RankingForm, Released, Score, Stage, Task,
 };
 use pairdp_units::{Adjacency, Budget};
 
@@ -172,6 +172,12 @@ impl<'a> Facts<'a> {
                 format!("no proof for {algorithm} over times")
             })?;
         }
+        if !problem.score.is_linear() {
+            require(algorithm == Algorithm::NoisyGd && !metric && !problem.weighs(), || {
+                format!("no proof for a network under {algorithm}")
+            })?;
+            require(self.certificate.format == FORMAT, || "this format knows no networks".into())?;
+        }
         self.persons()?;
         let most = match problem.neighbours {
             Neighbours::ReplaceOne => return Ok(()),
@@ -227,8 +233,15 @@ impl<'a> Facts<'a> {
                 let diagonal = matches!(self.problem.domain, Domain::PsdDiagonal { .. });
                 (d.saturating_mul(d), if diagonal { d } else { half })
             }
-            _ => (d, d),
+            _ => match self.problem.score {
+                Score::Linear => (d, d),
+                Score::Network(network) => {
+                    let p = d.saturating_add(network.hidden.saturating_mul(d.saturating_add(2)));
+                    (p, p)
+                }
+            },
         };
+        require(predictor.score == self.problem.score, || "the model scores rows in another way".into())?;
         // Moments are of features alone, and give the intercept beside the weights.
         let constant = usize::from(predictor.constant != 0.0);
         let beside = certificate.algorithm == Algorithm::Moments;
@@ -297,7 +310,13 @@ impl<'a> Facts<'a> {
     }
 
     fn model_norm(&self) -> Result<(), String> {
-        let norm = self.document.predictor.parameters.iter().map(|w| w * w).sum::<f64>().sqrt();
+        // A network's domain is about what scores grow with: v and u.
+        let growing = match self.problem.score {
+            Score::Linear => usize::MAX,
+            Score::Network(network) => self.certificate.features.saturating_add(network.hidden),
+        };
+        let weights = self.document.predictor.parameters.iter().take(growing);
+        let norm = weights.map(|w| w * w).sum::<f64>().sqrt();
         let radius = self.radius();
         require(norm <= radius * (1.0 + TOLERANCE), || format!("‖w‖ is {norm:e}, B is {radius:e}"))
     }

@@ -57,7 +57,8 @@ fn proved(facts: &Facts) -> Result<(), String> {
     let whole_table =
         matches!(facts.certificate.released, Released::Gradients { .. } | Released::Moments { .. });
     let known = !matches!(facts.problem.neighbours, Neighbours::AddRemoveOne { .. });
-    require(two_classes && whole_table && known && facts.noise != Noise::Euclidean, || {
+    let linear = facts.problem.score.is_linear();
+    require(two_classes && linear && whole_table && known && facts.noise != Noise::Euclidean, || {
         "no proof for counts of scores".into()
     })
 }

@@ -13,10 +13,12 @@ const MOST_CELLS: usize = 1_000_000_000;
 /// The definition is timed here and extrapolated as n².
 const NAIVE_RECORDS: usize = 20_000;
 
-/// All of it, or `--only survival`: pairs in the order of time.
+/// All of it, or `--only survival`: pairs in the order of time; or `--only network`: scores of one hidden layer.
 pub(crate) fn run(report: &mut Report) {
-    if Report::option("--only").as_deref() == Some("survival") {
-        return crate::survival::speed(report);
+    match Report::option("--only").as_deref() {
+        Some("survival") => return crate::survival::speed(report),
+        Some("network") => return crate::networks::speed(report),
+        _ => {}
     }
     for columns in [8, 50, 200] {
         let mut times = Vec::new();
@@ -29,6 +31,7 @@ pub(crate) fn run(report: &mut Report) {
     }
     crate::persons::speed(report);
     crate::survival::speed(report);
+    crate::networks::speed(report);
     metric(report);
     metric_memory(report);
 }

@@ -11,6 +11,7 @@ mod kernels;
 mod learn;
 mod ledger;
 mod metrics;
+mod networks;
 mod noise;
 mod persons;
 mod race;
@@ -40,6 +41,7 @@ const BENCHMARKS: &[Benchmark] = &[
     ("kernels", "gradients over all pairs, next to reading the table", kernels::run),
     ("learn", "private descent, next to its gradients and without its noise", learn::run),
     ("ledger", "reserving a budget: alone, and in eight processes at once", ledger::run),
+    ("networks", "networks beside `auto` on large public sets (--data DIR)", networks::run),
     (
         "persons",
         "models of persons with several records, beside other ways, and what weights cost (--cohorts K)",

@@ -145,6 +145,7 @@ fn model_file(kind: Algorithm) -> Result<Vec<u8>, Box<dyn Error>> {
         parameters,
         representation: None,
         probabilities: None,
+        score: pairdp_learn::Score::Linear,
     };
     Ok(PrivateModel::new(predictor, plan, 0.1, certificate).to_json()?.into_bytes())
 }

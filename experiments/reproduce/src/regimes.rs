@@ -40,7 +40,7 @@ impl Regime {
 }
 
 /// A table, and what is publicly known of it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Set {
     /// The file's name without its ending.
@@ -74,16 +74,33 @@ const MOST_TESTED: usize = 20_000;
 /// Labels are whole numbers within these.
 const LABELS: [f64; 2] = [-128.0, 128.0];
 
+#[derive(Deserialize)]
+struct File {
+    set: Vec<Set>,
+}
+
 /// All sets.
 ///
 /// # Errors
 /// When the file of sets is not what it should be.
 pub fn sets() -> Result<Vec<Set>> {
-    #[derive(Deserialize)]
-    struct File {
-        set: Vec<Set>,
-    }
     Ok(toml::from_str::<File>(include_str!("../regimes.toml"))?.set)
+}
+
+/// Sets of 100,000 records and more, as many of which are trained on as it takes to tell scores apart.
+///
+/// # Errors
+/// When a file of sets is not what it should be.
+pub fn large_sets() -> Result<Vec<Set>> {
+    const TRAINED_ON: [(&str, usize); 3] =
+        [("covtype", 200_000), ("credit_fraud", 0), ("flights3m", 500_000)];
+    let known: Vec<Set> = toml::from_str::<File>(include_str!("../large.toml"))?.set;
+    let all: Vec<Set> = sets()?.into_iter().chain(known).collect();
+    let named = |(name, train): (&str, usize)| {
+        let set = all.iter().find(|set| set.name == name).with_context(|| format!("no set {name}"))?;
+        Ok(Set { train, ..set.clone() })
+    };
+    TRAINED_ON.into_iter().map(named).collect()
 }
 
 impl Set {

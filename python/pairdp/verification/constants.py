@@ -1,6 +1,6 @@
 """The constants of every problem, in closed form.
 
-Proofs: ``ranking_sensitivity.md``, ``comparable_pairs.md``, ``metric_constants.md`` and ``pointwise_constants.md``; those of
+Proofs: ``ranking_sensitivity.md``, ``comparable_pairs.md``, ``metric_constants.md``, ``pointwise_constants.md`` and ``networks.md``; those of
 computed sums: ``kernels.md``.
 """
 
@@ -40,7 +40,22 @@ class Constants:
 
 def constants(problem: Problem, norm: float) -> Constants:
     """Return the constants over parameters of norm at most `norm`."""
-    return _metric(problem, norm) if problem.kind == "metric" else _linear(problem, norm)
+    known = _metric(problem, norm) if problem.kind == "metric" else _linear(problem, norm)
+    return known if problem.linear else _free(problem, norm, known)
+
+
+def _free(problem: Problem, norm: float, known: Constants) -> Constants:
+    """A network's: a score within ±κr says nothing of its gradient, which is at most κ long (``networks.md``).
+
+    Pairs of two classes need no more than that for linear scores either. A record's gradient may become its opposite, and a pair that
+    turns round may pull twice in one direction, at two margins that add up to −2κr.
+    """
+    moved = known.both_orders
+    if problem.pointwise:
+        moved = 2.0 * known.gradient
+    elif problem.in_time:
+        moved = 4.0 * problem.kappa * float(_steepest(problem, problem.kappa * norm))
+    return Constants(known.gradient, 2.0 * known.gradient, moved, moved)
 
 
 def _metric(problem: Problem, norm: float) -> Constants:
@@ -159,16 +174,23 @@ def largest_risk_gradient(problem: Problem, norm: float, n: int) -> float:
 def sum_error(problem: Problem, norm: float, n: int, features: int) -> float:
     """Return how far a computed gradient over all pairs can be from the exact one."""
     root = math.sqrt(features)
+    # What follows charges into a sum: weighted rows, or blocks of rows times the gradients of a network.
+    blocks = None if problem.hidden is None else 272.0 + 32.0 * math.sqrt(network_parameters(problem.hidden, features))
     if problem.kind == "metric":
         roundings = 2.0 * n + 4.0 * features + 64.0
     elif problem.pointwise:
-        roundings = 16.0 + 8.0 * root
+        roundings = 16.0 + (8.0 * root if blocks is None else blocks)
     else:
         tree = 512 + _quotient(n, 512) + _quotient(n, 32) if MARGINS[problem.loss].tree else 0
         # A record is on a side of at most 2⌈log₂ n⌉ + 2 cuts of time, each with two roundings.
         cuts = 2 * (2 * n.bit_length() + 2) if problem.in_time else 0
-        roundings = 2.0 * (8192 + tree) + 16.0 * (1.0 + root) + cuts
+        roundings = 2.0 * (8192 + tree) + 16.0 + (16.0 * root if blocks is None else blocks) + cuts
     return roundings * UNIT * largest_risk_gradient(problem, norm, n)
+
+
+def network_parameters(hidden: int, features: int) -> int:
+    """Return how many parameters a network has: of the linear term, of each unit, its offset, and what it takes of a row."""
+    return features + hidden * (features + 2)
 
 
 def secret_size_error(problem: Problem, norm: float, n: int, features: int) -> float:

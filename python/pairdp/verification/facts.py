@@ -10,15 +10,17 @@ from scipy.special import log_ndtr
 
 from . import former, probabilities, ranges, stages
 from .algorithms import HALVING, KINDS, LEARN_FROM_TIMES, WHOLE_TABLE
-from .constants import Constants, constants
+from .constants import Constants, constants, network_parameters
 from .losses import MARGINS
-from .reading import Problem, fields, number
+from .reading import Problem, fields, number, read_hidden
 from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
 
 LAWS = {"rounded-gaussian/1": "gaussian", "discrete-laplace/1": "laplace", "rounded-euclidean/1": "euclidean"}
 KERNELS = {"ranking": "charges/2", "metric": "tiles/2", "pointwise": "rows/2"}
 WEIGHING = {"ranking": "charges/3", "pointwise": "rows/3"}
 """Kernels of persons with several records each."""
+NETWORK = "network/1"
+"""The kernel of scores with hidden units."""
 COMPARABLE = "comparable/1"
 """The kernel of pairs of which it is known who failed first."""
 
@@ -61,7 +63,7 @@ class Facts:
         self.stages = [stages.read(stage) for stage in self.certificate.get("stages", [])]
         require(KINDS[self.algorithm] == self.released["kind"], f"{self.algorithm} does not release this")
         keys = "task encoding feature_bound parameters"
-        self.predictor = fields(document["predictor"], keys, "label constant representation probabilities")
+        self.predictor = fields(document["predictor"], keys, "label constant representation probabilities score")
         self.constant = number(self.predictor.get("constant", 0.0))
         optional = "order expected_pairs constant_noise tighten momentum representation probabilities"
         self.plan = fields(document["training"], "algorithm steps step_size average law", optional)
@@ -110,7 +112,8 @@ class Facts:
     @property
     def constant_excess(self) -> float:
         """How far D may lie above its formula."""
-        return MAXIMUM_EXCESS if self.problem.pointwise or self.problem.in_time else EXCESS
+        searched = (self.problem.pointwise or self.problem.in_time) and self.problem.linear
+        return MAXIMUM_EXCESS if searched else EXCESS
 
     @property
     def reach(self) -> float:
@@ -160,6 +163,13 @@ class Facts:
         task, expected, released = self.problem.kind, d, d
         if task == "metric":
             expected, released = d * d, d if self.problem.domain == "psd-diagonal" else d * (d + 1) // 2
+        if self.problem.hidden is not None:
+            expected = released = network_parameters(self.problem.hidden, d)
+            proved = self.algorithm == "noisy-gd" and task != "metric" and not self.problem.weighs and not self.former
+            require(proved, f"no proof for a network under {self.algorithm}")
+        stated = self.certificate["problem"].get("score", "linear")
+        scored = self.predictor.get("score", "linear")
+        require(scored == stated and read_hidden(scored) == self.problem.hidden, "the model scores rows in another way")
         columns_of_records = encoded + (self.constant != 0.0)
         if self.released["kind"] == "moments":
             matrix = d * (d + 1) // 2 if self.released["weights"]["second"] > 0.0 else 0
@@ -208,7 +218,9 @@ class Facts:
             require(stated is None, f"no score is the largest, not even {stated}")
         else:
             require(abs(stated - kappa * radius) <= EXCESS * kappa * radius, f"the largest score is not {stated}")
-        norm = float(np.linalg.norm(np.array(self.predictor["parameters"], dtype=np.float64)))
+        # A network's domain is about what scores grow with: the linear term and what units add.
+        growing = None if self.problem.hidden is None else self.features + self.problem.hidden
+        norm = float(np.linalg.norm(np.array(self.predictor["parameters"][:growing], dtype=np.float64)))
         require(norm <= radius * (1.0 + EXCESS), f"‖w‖ is {norm}, B is {radius}")
 
     def _plan(self) -> None:
@@ -244,6 +256,7 @@ class Facts:
         """Check that gradients over all pairs name the code whose rounding is bounded here."""
         kernels = WEIGHING if self.problem.weighs else KERNELS
         named = COMPARABLE if self.problem.in_time else kernels.get(self.problem.kind)
+        named = named if self.problem.linear else NETWORK
         expected = named if self.algorithm in WHOLE_TABLE else None
         require(self.released["kernel"] == expected, f"the kernel is {self.released['kernel']}")
 

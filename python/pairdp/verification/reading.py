@@ -12,7 +12,7 @@ from typing import Any
 from .losses import MARGINS
 from .relations import require
 
-_COUNTS = {"records", "features", "lattice_bits", "steps", "seed", "batch", "numbers", "coordinates"}
+_COUNTS = {"records", "features", "lattice_bits", "steps", "seed", "batch", "numbers", "coordinates", "hidden"}
 
 
 def load(model: str | os.PathLike[str] | dict[str, Any]) -> dict[str, Any]:
@@ -79,6 +79,17 @@ _LOSSES = {
 }
 
 
+def read_hidden(score: Any) -> int | None:
+    """Return how many hidden units a score has; none where it is linear."""
+    name, entries = _variant(score, {"linear": "", "network": "activation hidden linear spread seed"})
+    if name == "linear":
+        return None
+    share, spread, hidden = number(entries["linear"]), number(entries["spread"]), int(number(entries["hidden"]))
+    require(entries["activation"] == "tanh", f"{entries['activation']} is not known here")
+    require(0.0 < share < 1.0 and 1e-6 <= spread <= 1e6 and 1 <= hidden <= 10**7, "no network has such numbers")
+    return hidden
+
+
 @dataclass(frozen=True)
 class Problem:
     """What was minimised, and over what."""
@@ -100,11 +111,13 @@ class Problem:
     """Whether no table has more, so that no record is pushed out by another."""
     per_person: str | None = None
     """How the records of a person enter, where persons are protected."""
+    hidden: int | None = None
+    """How many hidden units scores have; none where they are linear."""
 
     @staticmethod
     def read(value: Any) -> Problem:
         """Read a problem and check its numbers."""
-        raw = fields(value, "objective domain feature_bound labels", "ridge neighbours per_person")
+        raw = fields(value, "objective domain feature_bound labels", "ridge neighbours per_person score")
         form_and_loss = {"ranking": "form loss", "metric": "loss", "pointwise": "loss"}
         kind, objective = _variant(raw["objective"], form_and_loss)
         loss, known = objective["loss"], _LOSSES[kind]
@@ -130,7 +143,12 @@ class Problem:
         per_person = raw.get("per_person")
         require(per_person in (None, "weights", "one"), f"{per_person} is not known here")
         common = (kind, form, loss, q, target, domain, radius, kappa, ridge, labels == "public")
-        return Problem(*common, cap, promised, per_person)
+        return Problem(*common, cap, promised, per_person, read_hidden(raw.get("score", "linear")))
+
+    @property
+    def linear(self) -> bool:
+        """Whether scores are weighted sums."""
+        return self.hidden is None
 
     @property
     def symmetric(self) -> bool:

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pairdp_data::Schema;
 use pairdp_learn::{
     Algorithm, Average, Calibration, DomainKind, LossKind, NoiseKind, Paper, RepresentationKind, Risk,
-    Settings, Shuffle, Task,
+    ScoreKind, Settings, Shuffle, Task,
 };
 use pairdp_pairwise::{PerPerson, RankingForm, Unit};
 use serde::Deserialize;
@@ -32,6 +32,19 @@ pub(crate) struct Tuning {
     /// Exponent of the q-hinge and q-norm losses, between 1 and 2
     #[arg(long, value_name = "Q", default_value_t = 1.5, allow_negative_numbers = true)]
     pub(crate) q: f64,
+    /// What is compared: a weighted sum of columns, or one hidden layer beside it (noisy-gd, on tables of some 100,000 records and more)
+    /// [default: linear]
+    #[arg(long, alias = "score", value_name = "KIND", value_parser = named::<ScoreKind>(["linear", "network"]))]
+    pub(crate) scores: Option<ScoreKind>,
+    /// Networks: hidden units [default: 64]
+    #[arg(long, value_name = "H")]
+    pub(crate) hidden: Option<u32>,
+    /// Networks: what the linear term has of the gradient at the start, between 0 and 1 [default: 0.85; 0.5 where n times μ is 20,000 and more]
+    #[arg(long, value_name = "A", allow_negative_numbers = true)]
+    pub(crate) linear_share: Option<f64>,
+    /// Networks: public seed of the first weights, which never reaches the noise [default: 1]
+    #[arg(long, value_name = "SEED")]
+    pub(crate) start_seed: Option<u64>,
     /// A public guess of the share of positive records; nothing depends on it any more
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub(crate) positive_rate: Option<f64>,
@@ -188,6 +201,10 @@ impl Tuning {
             },
             loss: self.loss,
             q: self.q,
+            scores: self.scores,
+            hidden: self.hidden,
+            linear_share: self.linear_share,
+            start_seed: self.start_seed,
             positive_rate: self.positive_rate,
             risk: self.risk,
             intercept: self.no_intercept.then_some(false),

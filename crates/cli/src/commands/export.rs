@@ -57,5 +57,12 @@ fn plain(predictor: &Predictor) -> Value {
         object["log_odds"] = json!({ "intercept": intercept, "slope": slope, "low": low, "high": high });
         object["cut"] = json!(predictor.cut());
     }
+    // What hidden units add: outer · tanh(inner · (row, constant) + offsets).
+    if let Some(layer) = predictor.hidden_layer() {
+        object["format"] = json!("pairdp-scoring/3");
+        object["weights"] = json!(layer.linear[..features.len()]);
+        object["constant"] = json!(predictor.constant);
+        object["hidden"] = json!({ "activation": "tanh", "outer": layer.outer, "offsets": layer.offsets, "inner": layer.inner });
+    }
     object
 }

@@ -3,7 +3,7 @@ use crate::args::Plan;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use pairdp_data::Encoding;
-use pairdp_learn::{Explained, explain};
+use pairdp_learn::{Explained, Settings, Task, explain, is_worth_a_network};
 use pairdp_units::{Budget, Unit};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -21,7 +21,15 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
     let features = arguments.features;
     if arguments.explain {
         let rows = explain(settings.problem(features)?, records, settings.columns(features), budget);
-        printer.result(&table(&rows), &json!({ "algorithms": rows }));
+        let network =
+            scores_records(&settings) && is_worth_a_network(settings.max_records.unwrap_or(records), budget)?;
+        let mut text = table(&rows);
+        if network {
+            text.push_str(
+                "\nnetwork: n times μ is at least 20,000 here, where one hidden layer may find what linear scores cannot: try --scores network.",
+            );
+        }
+        printer.result(&text, &json!({ "algorithms": rows, "network": network }));
         return Ok(ExitCode::SUCCESS);
     }
     let spec = settings.prepare(records, &Encoding::unscaled(features), budget)?;
@@ -51,6 +59,11 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
         "delta": budget.delta, "adjacency": adjacency, "protects": protects, "as_printed": spec.as_printed(), "warnings": warnings });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether scores are linear for want of another word.
+fn scores_records(settings: &Settings) -> bool {
+    settings.task != Task::Metric && settings.scores.is_none()
 }
 
 /// The papers' comparison tables with numbers in them.

@@ -32,8 +32,9 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
         ));
     }
     if let Some(most) = arguments.reasons {
-        let adds =
-            predictor.explain(&table).ok_or_else(|| no_scores(&arguments.model.display().to_string()))?;
+        let adds = predictor
+            .explain(&table)
+            .ok_or_else(|| no_scores(&arguments.model.display().to_string(), &predictor))?;
         predictions.explained(&predictor, &adds, most);
     }
     predictions.empty_unless(&readable);

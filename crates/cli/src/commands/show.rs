@@ -2,7 +2,7 @@ use crate::args::Show;
 use crate::failure::Failure;
 use crate::files::{self, AnyModel};
 use crate::printer::Printer;
-use pairdp_learn::{At, Effect, Effects, Of, Task};
+use pairdp_learn::{At, Effect, Effects, Of, Predictor, Score, Task};
 use pairdp_units::shown;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -14,7 +14,11 @@ pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<ExitCode, Failu
         AnyModel::Private(model) => Effects::of_private(model),
         AnyModel::Baseline(model) => Effects::of(&model.predictor),
     };
-    let said = said.ok_or_else(|| no_scores(&arguments.model.display().to_string()))?;
+    let predictor = match &model {
+        AnyModel::Private(model) => &model.predictor,
+        AnyModel::Baseline(model) => &model.predictor,
+    };
+    let said = said.ok_or_else(|| no_scores(&arguments.model.display().to_string(), predictor))?;
     let guarantee = match &model {
         AnyModel::Private(model) => {
             let claim = &model.certificate.claim;
@@ -36,8 +40,18 @@ pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<ExitCode, Failu
     Ok(ExitCode::SUCCESS)
 }
 
-/// A metric is asked for what a score is made of.
-pub(crate) fn no_scores(model: &str) -> Failure {
+/// A metric, or a network, is asked for what a score is made of.
+pub(crate) fn no_scores(model: &str, predictor: &Predictor) -> Failure {
+    if let Score::Network(form) = predictor.score {
+        return Failure::refused(
+            format!(
+                "{model}: a network has no coefficients: its {} hidden units take all columns together, so that no column adds a \
+                 number of its own",
+                form.hidden
+            ),
+            "score rows with `pairdp predict`, see its layers with `pairdp export --to json`, or train with --scores linear",
+        );
+    }
     Failure::refused(
         format!("{model}: a metric has distances and no scores, so its columns add nothing to one"),
         "see its matrix with `pairdp export --to json`, or its weights with `pairdp report`",

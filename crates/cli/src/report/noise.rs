@@ -4,7 +4,7 @@ use super::html;
 use super::quality::Quality;
 use crate::failure::Failure;
 use pairdp_learn::{
-    LearnError, Mechanism, NoiseKind, NoiseToSignal, PrivateModel, Released, Task, certified_problem,
+    LearnError, Mechanism, NoiseKind, NoiseToSignal, PrivateModel, Released, Score, Task, certified_problem,
 };
 use pairdp_plot::{Axis, Plot, bars};
 use pairdp_units::directed::{larger, smaller};
@@ -101,7 +101,14 @@ fn parameters(model: &PrivateModel) -> String {
             ". The noise went into what the weights were computed from, so that no single weight has a noise of its own."
         }
     };
-    let mut body = html::figure(&bars(&rows, band, "Weights of the model"), &caption);
+    let mut body = match model.predictor.score {
+        Score::Linear => html::figure(&bars(&rows, band, "Weights of the model"), &caption),
+        Score::Network(form) => html::paragraph(&format!(
+            "A network has no coefficients: its {} hidden units take all columns together, so that no weight says what a column does, \
+             and no reasons are given for a score.",
+            form.hidden
+        )),
+    };
     if let Released::Gradients { releases, .. } = &model.certificate.released
         && releases.len() > 1
     {

@@ -19,6 +19,17 @@ pub(super) fn objective(value: &Value) -> String {
     }
 }
 
+/// What is compared.
+pub(super) fn score(value: &Value) -> String {
+    match named(value) {
+        ("network", of) => format!(
+            "a network: the weighted sum and {} hidden units (tanh), started from the public seed {}",
+            of["hidden"], of["seed"]
+        ),
+        _ => "a weighted sum of the features".into(),
+    }
+}
+
 /// Where parameters may be.
 pub(super) fn domain(value: &Value) -> String {
     let (kind, of) = named(value);

@@ -67,7 +67,7 @@ pub enum At {
 }
 
 impl Effects {
-    /// What a predictor says; none for metrics, which have no score.
+    /// What a predictor says; none for metrics, which have no score, and networks, which have no coefficients.
     pub fn of(predictor: &Predictor) -> Option<Self> {
         let mut said = Self::from(predictor, predictor.shapes(None)?);
         said.notes.push("The model was trained without privacy, so there is no noise in it.".into());
@@ -191,9 +191,10 @@ impl Predictor {
     }
 
     /// What each column adds to the score of every row of an encoded table, row by row: with [`Predictor::start`] they add up to it, or
-    /// to the prediction in the label's unit. Exact, also for rows that are scaled down. None for metrics, which have no score.
+    /// to the prediction in the label's unit. Exact, also for rows that are scaled down. None for metrics, which have no
+    /// score, and for networks, whose columns do not add up.
     pub fn explain(&self, table: &Table) -> Option<Vec<f64>> {
-        if self.task == Task::Metric {
+        if self.task == Task::Metric || !self.score.is_linear() {
             return None;
         }
         let (widths, unit) = (self.widths(), self.unit());

@@ -22,7 +22,7 @@ mod tests;
 
 use crate::representation::map::{CATEGORY_SCALE, NumberTable, Tables};
 use crate::representation::{self, Map};
-use crate::{LogOdds, Predictor, Task};
+use crate::{HiddenLayer, LogOdds, Predictor, Task};
 use graph::{Graph, Tensor};
 use pairdp_data::{ColumnEncoding, Kind, LabelKind, Missing};
 use pairdp_pairwise::metric_map;
@@ -47,16 +47,15 @@ impl Predictor {
             graph.node("MatMul", &[&row, &map], "embedding");
             graph.output("embedding", &["rows", "features"], false);
         } else {
-            let weights = places.iter().map(|place| self.parameters[*place]).collect();
-            let weights = graph.constant("weights", Tensor::vector(weights));
-            score(&mut graph, self, &row, &weights);
+            let weights: Vec<f64> = places.iter().map(|place| self.parameters[*place]).collect();
+            score(&mut graph, self, &row, (&weights, &places));
         }
         graph.into_model(self.task.name())
     }
 }
 
 /// The last steps of models with a score.
-fn score(graph: &mut Graph, predictor: &Predictor, row: &str, weights: &str) {
+fn score(graph: &mut Graph, predictor: &Predictor, row: &str, weights: (&[f64], &[usize])) {
     match (predictor.task, predictor.label.as_ref().map(|label| &label.kind)) {
         (Task::Regression, Some(LabelKind::Range([low, high]))) => {
             weighted(graph, predictor, row, weights, "relative");
@@ -99,8 +98,26 @@ fn probability(graph: &mut Graph, line: &LogOdds) {
     graph.output("probability", &["rows"], false);
 }
 
-/// w·x, and the intercept if there is one.
-fn weighted(graph: &mut Graph, predictor: &Predictor, row: &str, weights: &str, name: &str) {
+/// w·x, and the intercept if there is one; and what hidden units add.
+fn weighted(
+    graph: &mut Graph,
+    predictor: &Predictor,
+    row: &str,
+    (weights, places): (&[f64], &[usize]),
+    name: &str,
+) {
+    if let Some(layer) = predictor.hidden_layer() {
+        let linear = places.iter().map(|place| layer.linear[*place]).collect();
+        let linear = graph.constant("weights", Tensor::vector(linear));
+        let units = units(graph, &layer, predictor.constant, row, places);
+        let linear = graph.node("MatMul", &[row, &linear], "of_linear_term");
+        let intercept = graph.constant("intercept", Tensor::scalar(predictor.intercept()));
+        let moved = graph.node("Add", &[&linear, &intercept], "with_intercept");
+        graph.node("Add", &[&moved, &units], name);
+        return;
+    }
+    let weights = graph.constant("weights", Tensor::vector(weights.to_vec()));
+    let weights = weights.as_str();
     if predictor.constant == 0.0 {
         graph.node("MatMul", &[row, weights], name);
         return;
@@ -108,6 +125,21 @@ fn weighted(graph: &mut Graph, predictor: &Predictor, row: &str, weights: &str, 
     let intercept = graph.constant("intercept", Tensor::scalar(predictor.intercept()));
     graph.node("MatMul", &[row, weights], "weighted");
     graph.node("Add", &["weighted", &intercept], name);
+}
+
+/// What hidden units add, where the constant that ends a row is part of their offsets. Weights are in the order of the row here.
+fn units(graph: &mut Graph, layer: &HiddenLayer, constant: f64, row: &str, places: &[usize]) -> String {
+    let (d, count) = (places.len(), layer.outer.len());
+    let entries = places.iter().flat_map(|place| layer.inner.iter().map(move |line| line[*place]));
+    let inputs = graph.constant("unit_weights", Tensor::matrix(d, count, entries.collect()));
+    let offset = |(line, b): (&Vec<f64>, &f64)| b + line.get(d).map_or(0.0, |weight| weight * constant);
+    let offsets = layer.inner.iter().zip(&layer.offsets).map(offset).collect();
+    let offsets = graph.constant("unit_offsets", Tensor::vector(offsets));
+    let outer = graph.constant("unit_effects", Tensor::vector(layer.outer.clone()));
+    let product = graph.node("MatMul", &[row, &inputs], "unit_products");
+    let input = graph.node("Add", &[&product, &offsets], "unit_inputs");
+    let output = graph.node("Tanh", &[&input], "units");
+    graph.node("MatMul", &[&output, &outer], "of_units")
 }
 
 /// The matrix that has a 1 where a number is missing and its column has a place for that.

@@ -70,11 +70,11 @@ impl Shape {
 const POINTS: usize = 201;
 
 impl Predictor {
-    /// What every column adds to a score; none for metrics, which have no score.
+    /// What every column adds to a score; none for metrics, which have no score, and networks, whose columns do not add up.
     ///
     /// `noise` is the standard deviation of the noise in each parameter, where it is known.
     pub fn shapes(&self, noise: Option<f64>) -> Option<Vec<Shape>> {
-        if self.task == Task::Metric {
+        if self.task == Task::Metric || !self.score.is_linear() {
             return None;
         }
         let map = representation::map(&self.encoding, self.representation.as_ref());

@@ -6,7 +6,7 @@ use crate::PublicIndices as _;
 use crate::certificate::{Certificate, GradientRelease, Released, describe};
 use crate::error::ORDER_OF_TIME;
 use crate::parts::Parts;
-use crate::{Algorithm, Checkpointer, LearnError};
+use crate::{Algorithm, Checkpointer, LearnError, start_of};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::kernel::parts;
@@ -31,7 +31,7 @@ pub struct Curator<S: Source> {
     pub(super) ahead: Option<Ahead>,
     /// What was asked and answered, if somebody wants to look back at it.
     pub(super) trace: Option<Vec<Exchange>>,
-    /// Public parameters that a descent starts from; 0 unless said.
+    /// Public parameters that a descent starts from; those of scores of 0 unless said.
     pub(super) start: Vec<f64>,
     /// Whether labels were counted by cells of the score.
     pub(super) counted: bool,
@@ -93,7 +93,7 @@ impl<S: Source> Curator<S> {
     fn over(table: Holding, mechanism: Mechanism, source: S) -> Self {
         let constants = mechanism.common().public.problem.constants();
         let public = mechanism.common().public;
-        let start = vec![0.0; public.problem.parameters(public.features)];
+        let start = start_of(public.problem, public.features);
         let (made, gradients, order, ahead, trace) = (0, Vec::new(), Vec::new(), None, None);
         let counted = false;
         Self { table, mechanism, source, made, gradients, constants, order, ahead, trace, start, counted }
@@ -291,7 +291,7 @@ fn check_table(
 
 /// Refuses parameters outside the domain.
 pub(super) fn check_domain(problem: Problem, parameters: &[f64]) -> Result<(), LearnError> {
-    if problem.domain().contains(parameters) { Ok(()) } else { Err(LearnError::OutsideDomain) }
+    if problem.contains(parameters) { Ok(()) } else { Err(LearnError::OutsideDomain) }
 }
 
 /// Refuses parameters at which a sampled term could move further than over the domain. A metric's slopes are cut off at bounds

@@ -67,7 +67,7 @@ impl Iterates {
                 *value -= rate * (slope + ridge * *value);
             }
         }
-        descent.problem.domain().project(&mut self.current);
+        descent.problem.project(&mut self.current);
         self.taken += 1;
         if self.taken + kept(descent.average, descent.steps) > descent.steps {
             self.sum.iter_mut().zip(&self.current).for_each(|(sum, value)| *sum += value);
@@ -95,7 +95,7 @@ impl Iterates {
     pub(crate) fn finish(self, descent: &Descent) -> Vec<f64> {
         let kept = f64::from(kept(descent.average, descent.steps));
         let mut mean: Vec<f64> = self.sum.into_iter().map(|sum| sum / kept).collect();
-        descent.problem.domain().project(&mut mean);
+        descent.problem.project(&mut mean);
         mean
     }
 }

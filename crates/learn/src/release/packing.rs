@@ -31,7 +31,8 @@ impl Shape {
 pub(crate) fn coordinates(problem: Problem, features: usize) -> usize {
     match Shape::of(problem) {
         Shape::Symmetric => features.saturating_mul(features + 1) / 2,
-        Shape::Vector | Shape::Diagonal => features,
+        Shape::Diagonal => features,
+        Shape::Vector => problem.parameters(features),
     }
 }
 

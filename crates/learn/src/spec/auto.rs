@@ -62,6 +62,9 @@ impl Settings {
                 value: rate,
             });
         }
+        if self.is_network() && self.task != Task::Metric {
+            return self.resolved_network(records, budget);
+        }
         if self.algorithm.is_some() {
             return Ok((self.clone(), None));
         }
@@ -166,7 +169,8 @@ impl Settings {
         /// n·μ.
         const WORTH_COUNTING: f64 = 800.0;
         let counted = self.max_records.is_none() || self.promised;
-        if self.task != Task::Classification || budget.delta == Delta::PURE || !counted {
+        let scored = self.task == Task::Classification && !self.is_network();
+        if !scored || budget.delta == Delta::PURE || !counted {
             return Ok(false);
         }
         Ok(records as f64 * NoiseKind::Gaussian.ratio(budget, 1.0)? >= WORTH_COUNTING)

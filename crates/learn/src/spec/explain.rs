@@ -1,5 +1,6 @@
 //! What each algorithm would cost and promise for given public numbers, beside what its paper prints.
 
+use super::network;
 use super::paper_noise::{Paper, formula};
 use super::settings::can_weigh;
 use crate::release::{Mechanism, Phase, packing};
@@ -77,10 +78,17 @@ fn one(
         Some(PerPerson::Weights) if !can_weigh(algorithm) => problem.with_persons(Some(PerPerson::One)),
         _ => problem,
     };
-    let plan = Plan::suggested(algorithm, problem, records, features, budget)?;
+    let linear = problem.score().is_linear();
+    let plan = if linear || algorithm != Algorithm::NoisyGd {
+        Plan::suggested(algorithm, problem, records, features, budget)?
+    } else {
+        network::by_time(problem, records, budget, 0.0)?
+    };
     let mechanism = Mechanism::calibrate(problem, plan, records, features, budget)?;
     let p = packing::coordinates(problem, features);
-    let printed: Option<(Paper, Printed)> = formula(problem, plan, records, budget, None).ok();
+    // Papers print noise, and bounds on risks, for losses that are convex in the parameters.
+    let printed: Option<(Paper, Printed)> =
+        formula(problem, plan, records, budget, None).ok().filter(|_| linear);
     let (_, sigma) = mechanism.noise_at(finite_radius(problem))?;
     let law = plan.law();
     Ok(Explained {
@@ -96,7 +104,7 @@ fn one(
             .map(|(_, printed)| printed.sigma * NoiseKind::Gaussian.spread(p) / (sigma * law.spread(p))),
         standing: printed.as_ref().map(|(_, printed)| printed.standing),
         gradients: gradients(problem, plan, records, &mechanism),
-        excess_risk: excess_risk(problem, plan, records, p, &mechanism, sigma).ok(),
+        excess_risk: excess_risk(problem, plan, records, p, &mechanism, sigma).ok().filter(|_| linear),
         refused: None,
     })
 }

@@ -2,6 +2,7 @@
 //! call to a problem and a plan.
 
 use super::auto;
+use super::network::ScoreKind;
 use super::paper_noise::Paper;
 use crate::probabilities;
 use crate::{Algorithm, Average, LearnError, NoiseKind, Shuffle, Task};
@@ -77,6 +78,14 @@ pub struct Settings {
     pub loss: Option<LossKind>,
     /// Exponent of the q-losses.
     pub q: f64,
+    /// What is compared: linear scores unless said.
+    pub scores: Option<ScoreKind>,
+    /// Hidden units of a network; 64 unless said.
+    pub hidden: Option<u32>,
+    /// What the linear term of a network has of the gradient at the start, between 0 and 1; by public facts unless said.
+    pub linear_share: Option<f64>,
+    /// Public seed of a network's first weights, which the certificate names; 1 unless said. It never reaches the noise.
+    pub start_seed: Option<u64>,
     /// What share of records is positive, as far as is publicly known; a guess will do.
     pub positive_rate: Option<f64>,
     /// For rankers: of what; pairs unless said or, without an algorithm, by public facts.
@@ -142,6 +151,10 @@ impl Default for Settings {
             algorithm: None,
             loss: None,
             q: 1.5,
+            scores: None,
+            hidden: None,
+            linear_share: None,
+            start_seed: None,
             positive_rate: None,
             risk: None,
             intercept: None,
@@ -214,6 +227,8 @@ impl Settings {
         }
         let radius = self.radius.unwrap_or(match (self.task, loss) {
             (Task::Metric, _) => 10.0,
+            // Weights of both layers, next to which scores are small.
+            _ if self.is_network() && loss.is_lipschitz() => 100.0,
             // Noise that does not grow with the radius; the intercept starts far out where positives are rare.
             (_, LossKind::CappedLogistic) => 100.0,
             _ if loss.is_lipschitz() => 20.0,
@@ -236,7 +251,7 @@ impl Settings {
             (true, task, None) => return Err(LearnError::LabelsMakeNoDifference(task.name())),
         };
         let (bound, constant) = (self.row_bound(features), self.constant(features));
-        let bound = if self.constant_in_records() { up_by(bound.hypot(constant), 4.0) } else { bound };
+        let bound = if self.constant_in_records() { record_bound(bound, constant) } else { bound };
         let neighbours = match (self.max_records, self.promised) {
             (Some(most), true) => Neighbours::AddRemovePromised { most },
             (Some(most), false) => Neighbours::AddRemoveOne { most },
@@ -245,6 +260,7 @@ impl Settings {
         };
         let problem = Problem::new(objective, domain, bound)?.with_ridge(self.ridge)?;
         let problem = problem.with_labels(labels).with_neighbours(neighbours);
+        let problem = problem.with_score(self.score_of(self.columns(features))?)?;
         Ok(problem.with_persons(self.per_person(problem)?))
     }
 
@@ -331,6 +347,11 @@ impl Settings {
     pub fn columns(&self, features: usize) -> usize {
         features + usize::from(self.constant_in_records())
     }
+}
+
+/// The largest norm of a record that ends with a constant.
+pub(crate) fn record_bound(bound: f64, constant: f64) -> f64 {
+    up_by(bound.hypot(constant), 4.0)
 }
 
 /// Whether an algorithm is about sums over the whole table, in which records of persons can be weighed.

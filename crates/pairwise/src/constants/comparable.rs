@@ -14,6 +14,12 @@ pub(super) fn constants(loss: MarginLoss, kappa: f64, norm: f64) -> Constants {
     Constants { pair_difference: turned, symmetric_difference: turned, tight, ..of_pairs }
 }
 
+/// The same for scores of which only their bound κ·`norm` is known: both slopes can be steep at once, and both terms parallel. Their
+/// margins add up to no less than −2κ·`norm`, and slopes are concave there, so that two equal ones are the most.
+pub(super) fn free(loss: MarginLoss, kappa: f64, norm: f64) -> f64 {
+    4.0 * kappa * loss.steepest(kappa * norm)
+}
+
 /// A bound on a + b, the steepness of a pair before and after it was turned round, times how far the two terms are from parallel.
 fn turned_round(loss: MarginLoss, reach: f64) -> f64 {
     match loss {

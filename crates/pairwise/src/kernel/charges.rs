@@ -3,10 +3,9 @@
 use super::blocks::{Par, SUB_BLOCK};
 use super::boxes::{BoxMoments, Boxes};
 use super::counts::{Counts, Sorted, Sorting};
-use super::exact::Grid;
 use super::sums::{self, ClassSums, Sums};
 use super::tree::Tree;
-use super::{comparable, rows};
+use super::{comparable, pull_back};
 use crate::loss::Summation;
 use crate::{MarginLoss, Objective, Problem, RankingForm, Records, Strata};
 use pairdp_units::directed::up_by;
@@ -42,7 +41,7 @@ impl Scaled {
 
     /// The public bound on scores.
     pub(super) fn bound(&self, problem: Problem, w: &[f64]) -> f64 {
-        let reach = self.reach(problem, Problem::norm(w));
+        let reach = self.reach(problem, problem.norm_at(w));
         if reach < LARGEST_SCORE { reach } else { LARGEST_SCORE }
     }
 
@@ -52,17 +51,18 @@ impl Scaled {
     }
 }
 
-/// For weighted rows: a charge adds up fewer than n slopes, each at most the steepest at a margin within twice the scores.
-pub(super) fn grid(problem: Problem, scaled: &Scaled, bound: f64, n: usize) -> Grid {
+/// The largest charge, and n: it adds up fewer than n slopes, each at most the steepest at a margin within twice the scores.
+pub(super) fn most(scaled: &Scaled, bound: f64, n: usize) -> (f64, usize) {
     let steepest = if scaled.loss.is_lipschitz() { 1.0 } else { scaled.loss.steepness(-2.0 * bound) };
-    Grid::for_terms(problem.feature_bound() * steepest * n as f64)
+    (steepest * n as f64, n)
 }
 
 /// The gradient from the weighted sum of all rows.
 pub(super) fn mean(problem: Problem, scaled: &Scaled, bound: f64, totals: &[i128], n: usize) -> Vec<f64> {
-    let grid = grid(problem, scaled, bound, n);
     let scale = -scaled.gradient_scale / problem.pairs(n);
-    totals.iter().map(|total| scale * grid.weighed(*total)).collect()
+    let mut sums = pull_back::sums(problem, most(scaled, bound, n), totals);
+    sums.iter_mut().for_each(|sum| *sum *= scale);
+    sums
 }
 
 /// Whether charges come from a tree over all scores, which must then be in one place.
@@ -79,21 +79,22 @@ pub(super) fn is_in_time(problem: Problem) -> bool {
 pub(super) fn gradient_by_tree(problem: Problem, records: &Records, w: &[f64], par: Par) -> Vec<f64> {
     if records.len() < 2 {
         // An empty mean.
-        return vec![0.0; records.columns()];
+        return vec![0.0; w.len()];
     }
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
-    let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
+    let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
     let tree = Tree::slopes(&scores, records.targets(), scaled.loss, par);
-    let grid = grid(problem, &scaled, bound, records.len());
-    let totals = rows::weighted_sum(records, grid, |range, out| tree.charges(range, out), par);
+    let most = most(&scaled, bound, records.len());
+    let charges = |range: std::ops::Range<usize>, out: &mut [f64]| tree.charges(range, out);
+    let totals = pull_back::weighted_sum(problem, records, w, most, charges, par);
     mean(problem, &scaled, bound, &totals, records.len())
 }
 
 pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> f64 {
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
-    let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
+    let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
     let targets = records.targets();
     let sum = sum_of_values(&scores, targets, scaled.loss, bound, par);
     let n = records.len() as f64;
@@ -167,5 +168,5 @@ pub(super) fn roundings(problem: Problem, n: usize, columns: usize) -> f64 {
         0.0
     };
     let cuts = if is_in_time(problem) { comparable::roundings(n) } else { 0.0 };
-    2.0 * (OVER_BOXES + tree) + OF_MOMENTS + 16.0 * (columns as f64).sqrt() + cuts
+    2.0 * (OVER_BOXES + tree) + OF_MOMENTS + pull_back::roundings(problem, columns, 16.0) + cuts
 }

@@ -8,7 +8,7 @@
 use super::blocks::Par;
 use super::charges::{self, Scaled};
 use super::exponential::exp_of_negative;
-use super::rows;
+use super::pull_back;
 use crate::{MarginLoss, Problem, Records};
 use pairdp_units::directed::larger;
 use pairdp_units::signed_time;
@@ -180,18 +180,19 @@ pub(super) fn gradient(problem: Problem, records: &Records, w: &[f64], par: Par)
     let n = records.len();
     if n < 2 {
         // An empty mean.
-        return vec![0.0; records.columns()];
+        return vec![0.0; w.len()];
     }
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
-    let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
+    let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
     let in_order = InOrder::new(&scores, records.targets(), par);
     let mut in_time = vec![0.0; n];
     add_charges(in_order.stretch(), scaled.loss, bound, par, &mut in_time);
     let mut charges = vec![0.0; n];
     in_order.places.iter().zip(in_time).for_each(|(i, charge)| charges[*i] = charge);
-    let grid = charges::grid(problem, &scaled, bound, n);
-    let totals = rows::weighted_sum(records, grid, |range, out| out.copy_from_slice(&charges[range]), par);
+    let most = charges::most(&scaled, bound, n);
+    let of_rows = |range: std::ops::Range<usize>, out: &mut [f64]| out.copy_from_slice(&charges[range]);
+    let totals = pull_back::weighted_sum(problem, records, w, most, of_rows, par);
     charges::mean(problem, &scaled, bound, &totals, n)
 }
 
@@ -202,7 +203,7 @@ pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> 
     }
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
-    let scores = rows::scores(records, w, scaled.margin_scale, bound, par);
+    let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
     let in_order = InOrder::new(&scores, records.targets(), par);
     sum_of_values(in_order.stretch(), scaled.loss, bound, par) / (n * (n - 1.0))
 }

@@ -17,10 +17,10 @@ use super::blocks::Par;
 use super::boxes::{BoxMoments, Boxes};
 use super::charges::{self, Scaled};
 use super::counts::{self, Counts, InOrder, Sorted, Sorting};
+use super::exact;
 use super::metric::{self, TileSums};
-use super::pointwise;
 use super::sums::{ClassSums, Sums};
-use super::{exact, rows};
+use super::{pointwise, pull_back};
 use crate::loss::Summation;
 use crate::{Objective, Problem, Records};
 use serde::{Deserialize, Serialize};
@@ -149,7 +149,7 @@ pub fn answer(
             Content::Totals(metric::squares(problem, records, share, w, sums, par))
         }
         (Objective::Pointwise { loss }, About::Rows) => {
-            Content::Totals(pointwise::total(problem, loss, records, w, par))
+            Content::Totals(pointwise::total(problem, loss, records, *n, w, par))
         }
         (Objective::Ranking { .. }, About::Classes) => {
             let positives = records.targets().iter().filter(|target| **target > 0.0).count() as u64;
@@ -159,7 +159,7 @@ pub fn answer(
             let scaled = Scaled::of(problem);
             let bound = scaled.bound(problem, w);
             if workspace.parameters != *w || workspace.scores.len() != records.len() {
-                workspace.scores = rows::scores(records, w, scaled.margin_scale, bound, par);
+                workspace.scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
                 workspace.parameters.clone_from(w);
             }
             let (scores, targets, strata) = (&workspace.scores, records.targets(), records.strata());
@@ -174,7 +174,7 @@ pub fn answer(
                     Content::Marks(sorting.marks(&sorted, scores, targets, &strata.weights(), par))
                 }
                 About::Charged(field) => {
-                    let grid = charges::grid(problem, &scaled, bound, *n);
+                    let most = charges::most(&scaled, bound, *n);
                     let weights = |range: std::ops::Range<usize>, out: &mut [f64]| {
                         let (scores, targets) = (&scores[range.clone()], &targets[range]);
                         match field {
@@ -183,7 +183,7 @@ pub fn answer(
                             Field::Sums(sums) => sums.charges(scores, targets, out),
                         }
                     };
-                    Content::Totals(rows::weighted_sum(records, grid, weights, par))
+                    Content::Totals(pull_back::weighted_sum(problem, records, w, most, weights, par))
                 }
                 _ => return Err(Mismatch),
             }

@@ -8,7 +8,7 @@ use pairdp_units::signed_time;
 /// range of `constants`, which must be the ones that the caller's sensitivity rests on.
 ///
 /// # Panics
-/// For pointwise objectives, which have no pairs, and if `out` has the wrong length: mistakes of the caller.
+/// For pointwise objectives, which have no pairs, for networks, and if `out` has the wrong length: mistakes of the caller.
 #[inline]
 pub fn pair_gradient(
     problem: Problem,
@@ -19,6 +19,7 @@ pub fn pair_gradient(
     out: &mut [f64],
 ) {
     assert_eq!(out.len(), w.len(), "one entry for each parameter");
+    assert!(problem.score().is_linear(), "terms of a network are summed over the whole table only");
     out.fill(0.0);
     let (a, b) = (records.row(i), records.row(j));
     let (first, second) = (records.targets()[i], records.targets()[j]);
@@ -55,7 +56,7 @@ pub fn pair_gradient(
 /// Sets `out` to the gradient of record i, its slope cut off at the range of `constants`.
 ///
 /// # Panics
-/// For pairwise objectives: a mistake of the caller.
+/// For pairwise objectives and networks: mistakes of the caller.
 #[inline]
 pub fn record_gradient(
     problem: Problem,
@@ -68,6 +69,7 @@ pub fn record_gradient(
     let Objective::Pointwise { loss } = problem.objective() else {
         panic!("a pairwise objective has no gradient of one record");
     };
+    assert!(problem.score().is_linear(), "terms of a network are summed over the whole table only");
     let slope = loss.slope(score(records.row(i), w), loss.read_target(records.targets()[i]));
     let slope = constants.cut_off(slope);
     for (value, x) in out.iter_mut().zip(records.row(i)) {

@@ -71,6 +71,7 @@ pub(crate) fn model(problem: Problem, plan: Plan) -> Option<PrivateModel> {
         parameters,
         representation: None,
         probabilities: None,
+        score: pairdp_learn::Score::Linear,
     };
     Some(PrivateModel::new(predictor, plan, problem.ridge(), certificate))
 }

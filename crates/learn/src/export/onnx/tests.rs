@@ -34,6 +34,7 @@ fn graphs_name_their_columns_and_outputs() {
             parameters,
             representation: None,
             probabilities: None,
+            score: crate::Score::Linear,
         }
         .to_onnx();
         let text = String::from_utf8_lossy(&bytes);

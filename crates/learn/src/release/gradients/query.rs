@@ -4,8 +4,8 @@ use crate::LearnError;
 use crate::release::Mechanism;
 use crate::release::curator::{Curator, Holding, count};
 use pairdp_noise::Source;
+use pairdp_pairwise::Objective;
 use pairdp_pairwise::kernel::{self, Par};
-use pairdp_pairwise::{Objective, Problem};
 
 impl<S: Source> Curator<S> {
     /// The gradient of the risk over all pairs at public parameters, with noise.
@@ -19,7 +19,7 @@ impl<S: Source> Curator<S> {
         let Mechanism::Gradients(mechanism) = &self.mechanism else {
             return Err(LearnError::WrongQuery("a gradient over all pairs"));
         };
-        let release = mechanism.release_at(Problem::norm(parameters))?;
+        let release = mechanism.release_at(self.problem().norm_at(parameters))?;
         let lattice = mechanism.lattice(release)?;
         count(&mut self.made, mechanism.steps())?;
         self.gradients.push(release);

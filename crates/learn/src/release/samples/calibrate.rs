@@ -3,10 +3,11 @@
 use super::binomial::Binomial;
 use crate::release::{Common, NoiseKind, PublicFacts, packing, too_many_steps};
 use crate::{LearnError, Plan};
-use pairdp_accountant::calibrate;
 use pairdp_accountant::event::{Adjacency, Event, Release, Sampling};
+use pairdp_accountant::{AccountantError, calibrate, delta_value};
 use pairdp_noise::lattice::{self, Lattice};
 use pairdp_pairwise::{Labels, Objective, Problem};
+use pairdp_units::Budget;
 use pairdp_units::directed::up_by;
 
 /// Roundings of a computed gradient of one pair, relative to its largest norm.
@@ -45,6 +46,7 @@ impl Samples {
             calibrate::noise_multiplier(&event(problem.adjacency(), sampling, plan.steps(), 1.0)?, for_data)?;
         let kept = match sampling {
             Sampling::PoissonPairs { records, expected_pairs } => {
+                confirm(&event(problem.adjacency(), sampling, plan.steps(), noise_multiplier)?, for_data)?;
                 Some(Binomial::of_pairs(records, expected_pairs)?)
             }
             _ => None,
@@ -108,6 +110,18 @@ impl Samples {
     pub fn sigma(&self) -> f64 {
         self.sigma
     }
+}
+
+/// Whether a second method, the verifiers' own, finds the same δ. For very few steps with very few pairs it does not settle, and a
+/// model that nobody can verify should not be paid for.
+fn confirm(event: &Event, budget: Budget) -> Result<(), LearnError> {
+    let asked = budget.delta.get();
+    let found = delta_value(event, budget.epsilon)?;
+    if found >= asked * 0.985 && found <= asked * (1.0 + 5e-7) {
+        return Ok(());
+    }
+    Err(AccountantError::NoConvergence("two methods do not agree on the noise of so few sampled pairs")
+        .into())
 }
 
 fn sampling(problem: Problem, plan: Plan, records: usize) -> Result<Sampling, LearnError> {

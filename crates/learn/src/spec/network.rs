@@ -1,0 +1,145 @@
+//! Choices that a network leaves open, and where it starts.
+
+use super::auto;
+use super::plan::{Algorithm, Average, Plan};
+use crate::{LearnError, LossKind, RepresentationKind, Risk, Settings, Task};
+use pairdp_noise::{Replay, Source};
+use pairdp_pairwise::{Activation, Network, Problem, Score};
+use pairdp_units::{Budget, Delta};
+use serde::{Deserialize, Serialize};
+
+/// What is compared, by the name that people type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoreKind {
+    /// A weighted sum of what columns became.
+    Linear,
+    /// One hidden layer beside it.
+    Network,
+}
+
+/// Hidden units, unless said.
+const HIDDEN: u32 = 64;
+/// α of the linear term, where noise decides and where hidden units have something to find.
+const LINEAR: (f64, f64) = (0.85, 0.5);
+/// Standard deviation of the first weights, on rows of the unit ball.
+const SPREAD: f64 = 2.0;
+/// The public seed of the first weights, unless said.
+const SEED: u64 = 1;
+/// The part of the budget for where columns lie: tables that are worth a network are large, and need less of it.
+pub(crate) const REPRESENTATION_SHARE: f64 = 0.1;
+/// From this n·μ on a network may find what linear scores cannot.
+pub(crate) const WORTHWHILE: f64 = 20_000.0;
+
+impl Settings {
+    /// Whether scores are those of a network.
+    pub(crate) fn is_network(&self) -> bool {
+        self.scores == Some(ScoreKind::Network)
+    }
+
+    /// What is compared, for records of so many columns.
+    pub(crate) fn score_of(&self, columns: usize) -> Result<Score, LearnError> {
+        if !self.is_network() {
+            let misplaced = [
+                (self.hidden.is_some(), "hidden units"),
+                (self.linear_share.is_some(), "shares of a linear term"),
+                (self.start_seed.is_some(), "seeds of a start"),
+            ];
+            return match misplaced.iter().find(|(said, _)| *said) {
+                Some((_, what)) => Err(LearnError::OfNetworks(what)),
+                None => Ok(Score::Linear),
+            };
+        }
+        if self.task == Task::Metric {
+            return Err(LearnError::NotForTask { what: "a network", task: self.task.name() });
+        }
+        let hidden = self.hidden.unwrap_or(HIDDEN) as usize;
+        let network = Network {
+            activation: Activation::Tanh,
+            hidden,
+            linear: self.linear_share.unwrap_or(LINEAR.0),
+            spread: SPREAD,
+            // 53 bits, so that every reader of JSON reads the same number.
+            seed: self.start_seed.unwrap_or(SEED) & ((1 << 53) - 1),
+        };
+        if !network.fits(columns) {
+            return Err(LearnError::LargeNetwork { hidden, columns });
+        }
+        Ok(Score::Network(network))
+    }
+
+    /// The same with everything chosen that was left open: a descent, on ranks, of a loss whose noise does not grow.
+    ///
+    /// # Errors
+    /// [`LearnError::Accountant`] for a budget that no noise fits.
+    pub(crate) fn resolved_network(
+        &self,
+        records: usize,
+        budget: Budget,
+    ) -> Result<(Self, Option<String>), LearnError> {
+        let large = is_worthwhile(records, budget)?;
+        let usual = if large { LINEAR.1 } else { LINEAR.0 };
+        let network = Self { linear_share: self.linear_share.or(Some(usual)), ..self.clone() };
+        if self.algorithm.is_some() {
+            return Ok((network, None));
+        }
+        let because = "a network is found by a descent alone".to_owned();
+        let bounded = self.task != Task::Regression;
+        let on_records = self.task == Task::Ranking;
+        // Whoever bounds rows means rows as ranges put them.
+        let ranks = self.feature_bound.is_none() && budget.delta != Delta::PURE;
+        let usual = if ranks { RepresentationKind::Ranks } else { RepresentationKind::Ranges };
+        let chosen = Self {
+            algorithm: Some(Algorithm::NoisyGd),
+            representation: self.representation.or(Some(usual)),
+            risk: self.risk.or(on_records.then_some(Risk::Records)),
+            loss: self.loss.or(bounded.then_some(LossKind::CappedLogistic)),
+            ..network
+        };
+        Ok((chosen, Some(because)))
+    }
+}
+
+/// Whether a table is so large that a network may find what linear scores cannot: n·μ of at least 20,000.
+///
+/// # Errors
+/// [`LearnError::Accountant`] for a budget that no noise fits.
+pub fn is_worthwhile(records: usize, budget: Budget) -> Result<bool, LearnError> {
+    Ok(budget.delta != Delta::PURE && auto::clarity(records, 1, budget)? >= WORTHWHILE)
+}
+
+/// A descent by its time, as for linear scores; its last iterate, because a network is still on its way.
+pub(crate) fn by_time(
+    problem: Problem,
+    records: usize,
+    budget: Budget,
+    share: f64,
+) -> Result<Plan, LearnError> {
+    let plan = auto::by_time(problem, records, budget, share)?;
+    let (steps, size) = (plan.steps(), plan.step_size());
+    let last = Plan::new(Algorithm::NoisyGd, steps, size, Average::Last)?;
+    last.with_law(plan.law()).with_momentum(plan.momentum())
+}
+
+/// Where a descent starts, from public facts: at scores of 0.
+pub fn start_of(problem: Problem, columns: usize) -> Vec<f64> {
+    match problem.score() {
+        Score::Linear => vec![0.0; problem.parameters(columns)],
+        Score::Network(form) => start(form, columns),
+    }
+}
+
+/// Where a network starts: at scores of 0, with W and b from a public seed, so that the first gradients tell units apart.
+fn start(network: Network, columns: usize) -> Vec<f64> {
+    let mut source = Replay::from_seed(network.seed);
+    let mut normal = move || {
+        // Box and Muller; the first is never 0.
+        let unit = |word: u64| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+        let (a, b) = (unit(source.next_word()), unit(source.next_word()));
+        (-2.0 * libm::log(a)).sqrt() * libm::cos(std::f64::consts::TAU * b)
+    };
+    let mut start = vec![0.0; columns + network.hidden];
+    start.extend((0..network.hidden).map(|_| 0.5 * network.spread * normal()));
+    start.extend((0..network.hidden * columns).map(|_| network.spread * normal()));
+    start
+}
