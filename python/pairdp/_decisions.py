@@ -16,10 +16,12 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _has_probabilities(estimator: Any) -> bool:
-    """Whether there are probabilities, or may be once the estimator is fitted."""
-    if not hasattr(estimator, "_model"):
-        return True
-    if '"probabilities"' not in estimator._model.text:
+    """Whether there are probabilities, or will be once the estimator is fitted."""
+    if hasattr(estimator, "_model"):
+        there = '"probabilities"' in estimator._model.text
+    else:
+        there = getattr(estimator, "probabilities", None) is True
+    if not there:
         raise AttributeError(_WITHOUT)
     return True
 
@@ -30,7 +32,7 @@ _WITHOUT = (
 )
 
 
-# scikit-learn has no types: a method is there only if the model has probabilities, or no model is there yet.
+# scikit-learn has no types. A method is there only if the model has probabilities or, before it is fitted, will have them.
 _where_there_are_any: Callable[[Method], Method] = available_if(_has_probabilities)
 
 

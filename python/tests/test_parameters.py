@@ -40,7 +40,11 @@ def test_the_command_has_the_same_names_and_choices():
     """As its help has them, whose transcript is a test of the command."""
     text = HELP.read_text(encoding="utf-8").split("$ pairdp train --help\n")[1].split("\nHow to learn:\n")[1]
     text = " ".join(text.split("\n\n")[0].split())
-    flags = dict(re.findall(r"--([a-z-]+) (.*?)(?= --[a-z-]+ <| --no-intercept| --public-labels| --promised|$)", text))
+    flags = dict(
+        re.findall(
+            r"--([a-z-]+) (.*?)(?= --[a-z-]+ <| --no-[a-z]+| --public-labels| --promised| --probabilities|$)", text
+        )
+    )
     # In Python one word says both: a number of expected pairs is a choice of sampling.
     names = {name.replace("-", "_").removeprefix("no_") for name in flags} - {"sampling"}
     # Whom the command protects follows from the schema, and a cap is on that.
