@@ -13,6 +13,7 @@ mod evidence;
 mod interrupts;
 mod kills;
 mod manual;
+mod networks;
 mod outputs;
 mod path;
 mod persons;
