@@ -14,6 +14,7 @@ mod evidence;
 mod interrupts;
 mod kills;
 mod manual;
+mod networks;
 mod outputs;
 mod pages;
 mod path;

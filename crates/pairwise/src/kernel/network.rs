@@ -177,7 +177,8 @@ struct Forward<'a> {
     /// Of at most a block.
     rows: &'a [f64],
     scale: f64,
-    bound: f64,
+    /// Where scores are cut off; none where nobody needs them.
+    bound: Option<f64>,
     scratch: &'a mut Scratch,
 }
 
@@ -198,6 +199,7 @@ impl NullaryFnOnce for Forward<'_> {
         for (a, slopes) in a.chunks_exact_mut(width).zip(slopes.chunks_exact_mut(width)) {
             layers.activate(a, slopes);
         }
+        let Some(bound) = bound else { return };
         for ((value, row), a) in scores.iter_mut().zip(rows.chunks_exact(columns)).zip(a.chunks_exact(width))
         {
             let score = scale * layers.total(row, a);
@@ -267,7 +269,7 @@ pub(super) fn scores(records: &Records, layers: &Layers<'_>, scale: f64, bound: 
         for (i, out) in out.chunks_mut(BLOCK).enumerate() {
             let from = (first + i * BLOCK) * columns;
             let rows = &records.features()[from..from + out.len() * columns];
-            Arch::new().dispatch(Forward { layers, rows, scale, bound, scratch });
+            Arch::new().dispatch(Forward { layers, rows, scale, bound: Some(bound), scratch });
             out.copy_from_slice(&scratch.scores[..out.len()]);
         }
     };
@@ -289,12 +291,12 @@ fn grids(kappa: f64, most: f64, n: usize) -> [Grid; 4] {
 }
 
 /// Σ weight·(clipped gradient) in steps of public grids, where `weights` fills the weights of a range of rows, given their scores cut
-/// off at ±`bound`.
+/// off at ±`bound` if there is one.
 pub(super) fn weighted_sum(
     records: &Records,
     layers: &Layers<'_>,
     (most, n): (f64, usize),
-    bound: f64,
+    bound: Option<f64>,
     weights: impl Fn(Range<usize>, &[f64], &mut [f64]) + Sync + Send,
     par: Par,
 ) -> Vec<i128> {

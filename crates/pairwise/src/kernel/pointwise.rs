@@ -50,7 +50,7 @@ pub(super) fn total(
                     *weight = slope(index, *score);
                 }
             };
-            network::weighted_sum(records, &layers, most, bound, weights, par)
+            network::weighted_sum(records, &layers, most, Some(bound), weights, par)
         }
     }
 }

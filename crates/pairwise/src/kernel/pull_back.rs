@@ -39,7 +39,7 @@ pub(super) fn weighted_sum(
         Score::Network(form) => {
             let layers = Layers::new(form, problem.feature_bound(), w);
             let weights = |range: Range<usize>, _: &[f64], out: &mut [f64]| weights(range, out);
-            network::weighted_sum(records, &layers, (most, n), f64::INFINITY, weights, par)
+            network::weighted_sum(records, &layers, (most, n), None, weights, par)
         }
     }
 }
