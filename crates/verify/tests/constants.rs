@@ -160,9 +160,10 @@ fn the_most_pairs_that_are_kept_are_found_again() {
     {
         let plan = Plan::new(Algorithm::NoisySgd, 500, 1.0, Average::Last).unwrap();
         let plan = plan.with_expected_pairs(expected).unwrap();
-        let Mechanism::Samples(sampled) = Mechanism::calibrate(problem, plan, records, 1, budget).unwrap()
-        else {
-            panic!("another mechanism")
+        let Ok(Mechanism::Samples(sampled)) = Mechanism::calibrate(problem, plan, records, 1, budget) else {
+            // Pairs so rare that a second method does not confirm the noise are refused.
+            assert!(expected < 0.1, "{records} {expected}");
+            continue;
         };
         let k = pairdp_verify::most_kept_pairs(records as u64, expected).unwrap();
         let derived = (8.0 + k) * k * f64::EPSILON * constants::constants(&described(problem), 1.0).gradient;
