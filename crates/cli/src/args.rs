@@ -14,11 +14,19 @@ use crate::engine::Address;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+/// The version, and the formats that it reads: `docs/formats.md` has more.
+const WITH_FORMATS: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\nreads pairdp-model/2 with pairdp-certificate/2 and /3, pairdp-baseline/2, pairdp-checkpoint/1,",
+    "\nand ledgers with entries up to version 4"
+);
+
 /// Train, check and use differentially private pairwise models.
 #[derive(Parser)]
 #[command(
     name = "pairdp",
     version,
+    long_version = WITH_FORMATS,
     propagate_version = true,
     after_help = "\
 Start with: pairdp demo
@@ -511,4 +519,18 @@ Examples:
 pub(crate) struct Man {
     /// Folder for the pages of all commands [default: the first page to standard output]
     pub(crate) folder: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_names_the_formats_that_are_read() {
+        for format in [pairdp_certificate::MODEL_FORMAT, pairdp_certificate::FORMER] {
+            assert!(WITH_FORMATS.contains(format), "{format}");
+        }
+        let number = pairdp_certificate::FORMAT.rsplit('/').next().unwrap_or_default();
+        assert!(WITH_FORMATS.contains(&format!("and /{number}")));
+    }
 }
