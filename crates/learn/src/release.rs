@@ -127,11 +127,11 @@ impl Mechanism {
         }
         let public = PublicFacts { problem, plan, records, features, budget };
         Ok(match plan.algorithm() {
-            Algorithm::NoisyGd => Self::Gradients(Gradients::calibrate(public)?),
-            Algorithm::NoisySgd => Self::Samples(Samples::calibrate(public)?),
-            Algorithm::OnlinePair => Self::Arrivals(Arrivals::calibrate(public)?),
-            Algorithm::Moments => Self::Moments(Moments::calibrate(public)?),
-            _ => Self::Results(Results::calibrate(public)?),
+            Algorithm::NoisyGd => Self::Gradients(Gradients::calibrate(&public)?),
+            Algorithm::NoisySgd => Self::Samples(Samples::calibrate(&public)?),
+            Algorithm::OnlinePair => Self::Arrivals(Arrivals::calibrate(&public)?),
+            Algorithm::Moments => Self::Moments(Moments::calibrate(&public)?),
+            _ => Self::Results(Results::calibrate(&public)?),
         })
     }
 
@@ -270,7 +270,8 @@ impl Common {
     }
 
     /// Sets aside what approximate samples cost, and returns what is left for the data.
-    fn new(public: PublicFacts, samples: f64) -> Result<(Self, Budget), LearnError> {
+    fn new(public: &PublicFacts, samples: f64) -> Result<(Self, Budget), LearnError> {
+        let public = *public;
         let PublicFacts { problem, plan, records, budget, .. } = public;
         problem.gradient_sensitivity(0.0, records)?;
         plan.law().check(budget)?;

@@ -73,7 +73,7 @@ pub fn as_printed(
 ) -> Result<(AsPrinted, Budget), LearnError> {
     let (paper, printed) = formula(problem, plan, records, budget, paper)?;
     let public = PublicFacts { problem, plan: plan.with_law(NoiseKind::Gaussian), records, features, budget };
-    let delivered = delivered(public, printed.sigma)?;
+    let delivered = delivered(&public, printed.sigma)?;
     let refusal = match printed.standing {
         Standing::Refused(because) => Some(because),
         // No formula that we call good should get here; if one does, it is not certified.
@@ -143,7 +143,8 @@ pub(crate) fn formula(
 }
 
 /// ε that noise of a given scale really gives at the budget's δ.
-fn delivered(public: PublicFacts, sigma: f64) -> Result<f64, LearnError> {
+fn delivered(public: &PublicFacts, sigma: f64) -> Result<f64, LearnError> {
+    let public = *public;
     let PublicFacts { problem, plan, records, features, budget } = public;
     let p = public.coordinates();
     let mechanism = Mechanism::calibrate(problem, plan, records, features, budget)?;

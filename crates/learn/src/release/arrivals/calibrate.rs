@@ -29,7 +29,8 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    pub(in crate::release) fn calibrate(public: PublicFacts) -> Result<Self, LearnError> {
+    pub(in crate::release) fn calibrate(public: &PublicFacts) -> Result<Self, LearnError> {
+        let public = *public;
         let PublicFacts { problem, plan, records, .. } = public;
         if plan.law() != NoiseKind::Gaussian {
             return Err(LearnError::NoProof("`online-pair` with other than Gaussian noise"));
@@ -42,7 +43,7 @@ impl Arrivals {
             return Err(LearnError::PathTooLong { records, steps });
         }
         let p = public.coordinates();
-        let (common, for_data) = Common::new(public, steps as f64 * p as f64)?;
+        let (common, for_data) = Common::new(&public, steps as f64 * p as f64)?;
         let ratio = NoiseKind::Gaussian.ratio(for_data, 1.0)?;
         let constants = problem.constants();
         let sensitivity = constants.pair_difference;

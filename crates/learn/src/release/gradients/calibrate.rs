@@ -24,11 +24,12 @@ pub struct Gradients {
 }
 
 impl Gradients {
-    pub(in crate::release) fn calibrate(public: PublicFacts) -> Result<Self, LearnError> {
+    pub(in crate::release) fn calibrate(public: &PublicFacts) -> Result<Self, LearnError> {
+        let public = *public;
         let PublicFacts { problem, plan, records, .. } = public;
         let (p, law) = (public.coordinates(), plan.law());
         let releases = f64::from(plan.steps());
-        let (common, for_data) = Common::new(public, releases * law.samples(p))?;
+        let (common, for_data) = Common::new(&public, releases * law.samples(p))?;
         if plan.steps() == 0 {
             // What comes before has all of the budget.
             return Ok(Self { common, ratio: 0.0, lattice_bits: lattice::bits_for(0.0)? });

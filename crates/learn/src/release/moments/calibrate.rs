@@ -25,7 +25,8 @@ pub struct Moments {
 }
 
 impl Moments {
-    pub(in crate::release) fn calibrate(public: PublicFacts) -> Result<Self, LearnError> {
+    pub(in crate::release) fn calibrate(public: &PublicFacts) -> Result<Self, LearnError> {
+        let public = *public;
         let PublicFacts { problem, plan, records, features, budget } = public;
         if matches!(problem.objective(), Objective::Metric { .. }) {
             return Err(LearnError::NoProof("`moments` of pairs' distances"));
@@ -37,7 +38,7 @@ impl Moments {
         // Gaussian noise does not grow with the number of coordinates; the others' does. Regression cannot do without.
         let weights = Weights::suggested(law == NoiseKind::Gaussian || Task::of(problem) == Task::Regression);
         let p = weights.coordinates(features);
-        let (common, for_data) = Common::new(public, law.samples(p))?;
+        let (common, for_data) = Common::new(&public, law.samples(p))?;
         let ratio = public.ratio(for_data, 1.0)?;
         let sensitivity = match problem.neighbours() {
             Neighbours::AddRemovePromised { .. } => moments::sensitivity_of_adding(weights, kappa, records)?,

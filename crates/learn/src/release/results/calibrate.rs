@@ -24,11 +24,12 @@ pub struct Results {
 }
 
 impl Results {
-    pub(in crate::release) fn calibrate(public: PublicFacts) -> Result<Self, LearnError> {
+    pub(in crate::release) fn calibrate(public: &PublicFacts) -> Result<Self, LearnError> {
+        let public = *public;
         let PublicFacts { problem, plan, budget, .. } = public;
         let mut phases = path::phases(&public)?;
         let (p, law) = (public.coordinates(), plan.law());
-        let (common, for_data) = Common::new(public, phases.len() as f64 * law.samples(p))?;
+        let (common, for_data) = Common::new(&public, phases.len() as f64 * law.samples(p))?;
         let ratio = law.ratio(for_data, 1.0)?;
         let bound = problem.constants().gradient_bound;
         let mut reach = 0.0;

@@ -33,7 +33,8 @@ pub struct Samples {
 }
 
 impl Samples {
-    pub(in crate::release) fn calibrate(public: PublicFacts) -> Result<Self, LearnError> {
+    pub(in crate::release) fn calibrate(public: &PublicFacts) -> Result<Self, LearnError> {
+        let public = *public;
         let PublicFacts { problem, plan, records, .. } = public;
         if plan.law() != NoiseKind::Gaussian {
             return Err(LearnError::NoProof("`noisy-sgd` with other than Gaussian noise"));
@@ -41,7 +42,7 @@ impl Samples {
         let sampling = sampling(problem, plan, records)?;
         let p = public.coordinates();
         // The number of kept pairs is one more approximate sample a step.
-        let (common, for_data) = Common::new(public, f64::from(plan.steps()) * (p as f64 + 1.0))?;
+        let (common, for_data) = Common::new(&public, f64::from(plan.steps()) * (p as f64 + 1.0))?;
         let noise_multiplier =
             calibrate::noise_multiplier(&event(problem.adjacency(), sampling, plan.steps(), 1.0)?, for_data)?;
         let kept = match sampling {
