@@ -137,7 +137,7 @@ pub(crate) fn certificate(terms: &[Term], delta: f64, first: RenyiBound) -> Resu
         let value = composed(terms, (guess, delta), (tilt, slope), FINE)?.epsilon(delta, guess);
         best = smaller(best, value);
         // A window made for another ε gives a bound that holds, but is loose.
-        if (value - guess).abs() <= 0.1 * guess || !(value > 0.0 && value.is_finite()) {
+        if (value - guess).abs() <= 0.5 * guess || !(value > 0.0 && value.is_finite()) {
             break;
         }
         guess = value;

@@ -234,7 +234,7 @@ impl KnotSums {
     ) -> Self {
         /// Shares of so many records are added in 64 bits.
         const MOST: usize = 1 << 30;
-        let (width, knots) = (layout.columns(), layout.spacing.positions());
+        let (width, knots) = (layout.columns(), Knots::new(layout.spacing));
         let parts = blocks::map(strata.rows().min(targets.len()), par, |range| {
             let (mut total, mut sums) = (vec![0; width + 2], vec![0; width + 2]);
             for (piece, counts) in strata.pieces(range, MOST) {
@@ -301,20 +301,20 @@ impl KnotSums {
 /// One, as a share.
 const WHOLE: i64 = 1 << SHARE_BITS;
 
-fn add_row(layout: &Layout, knots: &[f64], row: &[f64], target: f64, sums: &mut [i64]) {
+fn add_row(layout: &Layout, knots: &Knots, row: &[f64], target: f64, sums: &mut [i64]) {
     let mut rest = sums;
     for block in layout.blocks() {
         let (own, after) = rest.split_at_mut(block.coordinates(layout.spacing));
         rest = after;
         match *block {
-            Block::NumberOrMissing { at } if row[at + 1] > 0.0 => own[knots.len()] += WHOLE,
+            Block::NumberOrMissing { at } if row[at + 1] > 0.0 => own[knots.at.len()] += WHOLE,
             Block::Number { .. } | Block::NumberOrMissing { .. } | Block::Target => {
                 let number = match *block {
                     Block::Number { at } | Block::NumberOrMissing { at } => row[at],
                     _ => target,
                 };
                 // What is no number has no place, and gives nothing.
-                if let Some((left, share)) = place(knots, number) {
+                if let Some((left, share)) = knots.place(number) {
                     own[left] += WHOLE - share;
                     own[left + 1] += share;
                 }
@@ -340,14 +340,39 @@ pub fn time_cell(target: f64) -> usize {
     if signed_time::is_event(target) { TIME_BINS + bin } else { bin }
 }
 
-/// The knot at or left of a number, and the share of the one right of it.
-fn place(knots: &[f64], x: f64) -> Option<(usize, i64)> {
-    if x.is_nan() {
-        return None;
+/// Knots, and where those of each equal stretch begin.
+struct Knots {
+    at: Vec<f64>,
+    starts: Vec<usize>,
+}
+
+impl Knots {
+    fn new(spacing: Spacing) -> Self {
+        let (at, stretches) = (spacing.positions(), spacing.stretches());
+        let begins = |stretch: usize| -1.0 + stretch as f64 * (2.0 / stretches as f64);
+        let starts = (0..stretches).map(|k| at.partition_point(|knot| *knot < begins(k))).collect();
+        Self { at, starts }
     }
-    let x = if x > 1.0 { 1.0 } else { larger(x, -1.0) };
-    let left = knots.partition_point(|knot| *knot <= x).clamp(1, knots.len() - 1) - 1;
-    Some((left, share((x - knots[left]) / (knots[left + 1] - knots[left]))))
+
+    /// The knot at or left of a number, and the share of the one right of it.
+    fn place(&self, x: f64) -> Option<(usize, i64)> {
+        if x.is_nan() {
+            return None;
+        }
+        let x = if x > 1.0 { 1.0 } else { larger(x, -1.0) };
+        let knots = &self.at;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within ±1")]
+        let stretch = ((x + 1.0) * (0.5 * self.starts.len() as f64)) as usize;
+        let mut left = self.starts[stretch.min(self.starts.len() - 1)];
+        // Nearly always there already: few stretches have knots of their own, and rounding moves by one at the most.
+        while left > 0 && knots[left] > x {
+            left -= 1;
+        }
+        while left + 2 < knots.len() && knots[left + 1] <= x {
+            left += 1;
+        }
+        Some((left, share((x - knots[left]) / (knots[left + 1] - knots[left]))))
+    }
 }
 
 /// A share in whole steps, within 0 and 1; nothing for what is no number.
@@ -522,6 +547,22 @@ mod tests {
             let apart = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
             let claimed = sensitivity(2, 1);
             assert!((apart / claimed - 1.0).abs() < 1e-12, "{apart} {claimed}");
+        }
+    }
+
+    /// At, between, next to and beyond knots: the place is what a search finds.
+    #[test]
+    fn a_place_is_what_a_search_finds() {
+        for spacing in BOTH {
+            let knots = Knots::new(spacing);
+            let at = &knots.at;
+            let beside = at.iter().flat_map(|knot| [*knot, knot.next_up(), knot.next_down(), knot + 1e-3]);
+            for x in beside.chain([-2.0, 2.0, f64::INFINITY, f64::NEG_INFINITY, -0.0]) {
+                let inside = if x > 1.0 { 1.0 } else { larger(x, -1.0) };
+                let found = at.partition_point(|knot| *knot <= inside).clamp(1, at.len() - 1) - 1;
+                assert_eq!(knots.place(x).map(|(left, _)| left), Some(found), "{x}");
+            }
+            assert_eq!(knots.place(f64::NAN), None);
         }
     }
 
