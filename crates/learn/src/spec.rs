@@ -201,7 +201,7 @@ impl Settings {
         }
         if let Some(share) = chosen.probability_share() {
             if chosen.is_network() {
-                return Err(LearnError::NoProof("probabilities of a network"));
+                return Err(LearnError::NotOfNetworks("probabilities"));
             }
             plan = plan.with_probabilities(CellPlan { share, cells: CELLS })?;
         }

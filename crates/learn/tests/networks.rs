@@ -125,6 +125,11 @@ fn what_has_no_proof_or_meaning_is_refused_by_name() {
     assert!(matches!(metric, LearnError::NotForTask { what: "a network", .. }), "{metric}");
     let printed = refused(Settings { calibration: Calibration::Literal, ..network() });
     assert!(matches!(printed, LearnError::NoProof("a network with a paper's noise")), "{printed}");
+    let counted = refused(Settings { probabilities: Some(true), ..network() });
+    assert!(matches!(counted, LearnError::NotOfNetworks("probabilities")), "{counted}");
+    // And a classifier of so many records that linear scores would be counted has none.
+    let many = Settings { task: Task::Classification, ..network() };
+    assert!(many.prepare(50_000, &Encoding::unscaled(2), budget()).is_ok());
     let units = refused(Settings { scores: None, ..network() });
     assert!(matches!(units, LearnError::OfNetworks("hidden units")), "{units}");
     let none = refused(Settings { hidden: Some(0), ..network() });
