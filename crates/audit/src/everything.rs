@@ -32,7 +32,7 @@ use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{Block, KnotSums, Layout, Spacing};
 use pairdp_pairwise::score_cells::{CellCounts, Stretch};
-use pairdp_pairwise::{Domain, Objective, Problem, Strata};
+use pairdp_pairwise::{Domain, Objective, Strata};
 use pairdp_units::{Adjacency, Budget};
 use tables::{Attack, Shape};
 
@@ -200,7 +200,7 @@ impl Target {
         let squared = match mechanism {
             Mechanism::Samples(_) => return Err(AuditError::Learn(LearnError::WrongQuery("samples"))),
             Mechanism::Gradients(gradients) => {
-                let release = gradients.release_at(Problem::norm(&attack.at))?;
+                let release = gradients.release_at(problem.norm_at(&attack.at))?;
                 let one = self.released_apart(attack, |curator| curator.noisy_gradient(&attack.at))?
                     / release.sigma;
                 if law != NoiseKind::Gaussian {

@@ -1,8 +1,8 @@
 //! All combinations of public choices.
 
 use pairdp_learn::{
-    Algorithm, Average, DomainKind, LearnError, LossKind, NoiseKind, RepresentationKind, Risk, Settings,
-    Shuffle, Task,
+    Algorithm, Average, DomainKind, LearnError, LossKind, NoiseKind, RepresentationKind, Risk, ScoreKind,
+    Settings, Shuffle, Task,
 };
 use pairdp_pairwise::{Labels, Neighbours, RankingForm, Sensitivity};
 use pairdp_units::{Budget, UnitError};
@@ -60,6 +60,7 @@ impl fmt::Display for Case {
             (self.settings.representation == Some(RepresentationKind::Ranks), "ranks"),
             (self.settings.intercept == Some(true), "intercept"),
             (self.settings.risk == Some(Risk::Records), "risk of records"),
+            (self.settings.scores == Some(ScoreKind::Network), "network"),
         ] {
             if said {
                 write!(f, ", {word}")?;
@@ -86,7 +87,7 @@ const DOMAINS: [DomainKind; 5] = [
 ];
 
 /// Every combination of task, loss, form, domain, labels, adjacency, algorithm, sampling, ranges and law of noise, in one dimension
-/// and in two; and each of them with an intercept, with the risk of records, and with every other average and shuffle.
+/// and in two; and each of them with an intercept, with the risk of records, with a network, and with every other average and shuffle.
 ///
 /// # Errors
 /// None that its own numbers can cause.
@@ -215,6 +216,17 @@ fn changes(one: &Settings) -> Vec<Settings> {
     }
     if one.max_records.is_some() {
         also(&|settings| settings.promised = true);
+    }
+    let network = |settings: &mut Settings| {
+        (settings.scores, settings.hidden, settings.linear_share) =
+            (Some(ScoreKind::Network), Some(2), Some(0.5));
+    };
+    also(&network);
+    if one.task == Task::Ranking && one.form == RankingForm::Indicator {
+        also(&|settings| {
+            network(settings);
+            of_records(settings);
+        });
     }
     let algorithm = one.algorithm.unwrap_or(Algorithm::NoisyGd);
     // Of gradients every iterate is known already.

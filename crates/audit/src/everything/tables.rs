@@ -168,9 +168,9 @@ impl Attack {
                     features.iter_mut().take(free).for_each(|value| *value += 0.2 * unit(source));
                 }
                 11 => {
-                    let free = if self.aligned { 1 } else { other.at.len() };
+                    let free = self.free();
                     other.at.iter_mut().take(free).for_each(|value| *value += 0.1 * unit(source));
-                    self.shape.problem.domain().project(&mut other.at);
+                    self.shape.problem.project(&mut other.at);
                 }
                 6 if !other.replaces() => {
                     let count = below(source, self.sizes());
@@ -228,11 +228,20 @@ impl Attack {
         let length = 2.0 * reach * [0.0, 1.0, unit(source)][below(source, 3)];
         let to_a_corner = below(source, 2) == 0;
         let mut one = || if to_a_corner { unit(source).signum() } else { unit(source) };
-        let free = if self.aligned { 1 } else { self.at.len() };
+        let free = self.free();
         let mut at = vec![0.0; self.at.len()];
         at.iter_mut().take(free).for_each(|value| *value = length * one());
-        domain.project(&mut at);
+        let growing = self.shape.problem.score().growing(&at).len();
+        // What scores do not grow with may be anywhere: units that are flat, steep, or all on one side.
+        let steep = [1.0, 10.0, 100.0][below(source, 3)];
+        at.iter_mut().skip(growing).for_each(|value| *value = steep * unit(source));
+        self.shape.problem.project(&mut at);
         at
+    }
+
+    /// How many parameters are looked through: all of a network's, whose gradients point where they say.
+    fn free(&self) -> usize {
+        if self.aligned && self.shape.problem.score().is_linear() { 1 } else { self.at.len() }
     }
 }
 

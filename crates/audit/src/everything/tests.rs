@@ -2,9 +2,10 @@
 
 use super::*;
 use pairdp_learn::{
-    Algorithm, Average, DomainKind, LossKind, Plan, RepresentationKind, Risk, Settings, Shuffle, Task,
+    Algorithm, Average, DomainKind, LossKind, Plan, RepresentationKind, Risk, ScoreKind, Settings, Shuffle,
+    Task,
 };
-use pairdp_pairwise::{Labels, MetricLoss};
+use pairdp_pairwise::{Labels, MetricLoss, Problem};
 use rayon::prelude::*;
 
 fn case(change: impl Fn(&mut Settings)) -> Case {
@@ -47,6 +48,10 @@ fn no_combination_breaks_its_claim() {
             case.settings.representation.is_some() && case.settings.max_records.is_some()
         }),
         ("intercepts", &|case| case.settings.intercept == Some(true)),
+        ("networks", &|case| case.settings.scores.is_some() && case.features == 2),
+        ("networks below a cap", &|case| {
+            case.settings.scores.is_some() && case.settings.max_records.is_some()
+        }),
         ("the risk of records", &|case| case.settings.risk == Some(Risk::Records)),
         ("averages", &|case| case.settings.average == Some(Average::All)),
         ("shuffles", &|case| case.settings.shuffle == Shuffle::WithReplacement),
@@ -74,6 +79,25 @@ fn issue_18_01_to_03_the_search_finds_what_the_mends_are_for() {
     assert_eq!(broken.len(), 6);
     for (what, found) in broken {
         assert!(!found.holds() && found.delta > 1.5 * found.claim.delta.get(), "{what}: {found:?}");
+    }
+}
+
+/// A network's noise is for what its clipped gradients can do: the search comes near to it, and finds out where there is less.
+#[test]
+fn networks_reach_what_their_noise_is_for_and_no_more() {
+    for (task, loss) in [
+        (Task::Ranking, LossKind::CappedLogistic),
+        (Task::Ranking, LossKind::Logistic),
+        (Task::Classification, LossKind::CappedLogistic),
+    ] {
+        let network = case(|s| {
+            (s.task, s.loss) = (task, Some(loss));
+            (s.scores, s.hidden, s.linear_share) = (Some(ScoreKind::Network), Some(1), Some(0.5));
+        });
+        let found = attack(&network, 4000, 1).unwrap().unwrap();
+        assert!(found.holds() && found.reached > 0.8, "{task:?} {loss:?}: {found:?}");
+        let broken = attack_with(&network, 0.7, 4000, 1).unwrap().unwrap();
+        assert!(!broken.holds(), "{task:?} {loss:?}: {broken:?}");
     }
 }
 
