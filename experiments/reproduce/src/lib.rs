@@ -9,6 +9,7 @@ pub mod ceiling;
 mod cells;
 pub mod files;
 mod kang;
+mod networks;
 pub mod page;
 pub mod plot;
 pub mod regimes;
@@ -71,5 +72,13 @@ pub struct Experiment {
 }
 
 /// All of them.
-pub const EXPERIMENTS: [Experiment; 7] =
-    [xue::AUC, xue::METRIC, wang::SQUARES, wang::LOGISTIC, bassily::TABLE, kang::TABLE, yang::TABLE];
+pub const EXPERIMENTS: [Experiment; 8] = [
+    xue::AUC,
+    xue::METRIC,
+    wang::SQUARES,
+    wang::LOGISTIC,
+    bassily::TABLE,
+    kang::TABLE,
+    networks::TABLE,
+    yang::TABLE,
+];

@@ -52,7 +52,15 @@ fn unknown_tables_are_refused_and_known_ones_listed() {
     assert!(err.contains("reproduce list"), "{err}");
     assert_eq!(read_dir(folder.path()).unwrap().count(), 0);
     let (_, names, _) = run(folder.path(), "list");
-    for name in ["xue-auc", "xue-metric", "wang-squares", "bassily-stability", "kang-bounds", "yang-norms"] {
+    for name in [
+        "xue-auc",
+        "xue-metric",
+        "wang-squares",
+        "bassily-stability",
+        "kang-bounds",
+        "kang-networks",
+        "yang-norms",
+    ] {
         assert!(names.contains(name), "no {name} in {names}");
     }
 }
