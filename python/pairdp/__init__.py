@@ -5,7 +5,7 @@ of records; ``PrivateClassifier`` and ``PrivateRegressor`` learn from single rec
 privacy for replacing any one record, and carry a certificate that anybody can check. ``plan`` says beforehand what
 training would do, ``ledger`` keeps a budget for all runs together, ``accounting`` says what noisy releases cost,
 ``evaluate`` measures a model on private records with noise,
-``audit`` says how much of a claimed epsilon an attacker finds, and ``baseline`` has the same models without privacy.
+``audit`` says how much of a claimed epsilon an attacker finds, ``scores`` ranks by networks of your own, and ``baseline`` has the same models without privacy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ._core import __version__
 
 if TYPE_CHECKING:
-    from . import accounting, baseline, datasets, ledger, plot
+    from . import accounting, baseline, datasets, ledger, plot, scores
     from ._copies import spent_on_copies
     from .auditing import audit
     from .classification import PrivateClassifier
@@ -49,6 +49,7 @@ __all__ = [
     "ledger",
     "plan",
     "plot",
+    "scores",
     "spent_on_copies",
 ]
 
@@ -69,7 +70,7 @@ _HOMES = {
     "plan": "planning",
     "spent_on_copies": "_copies",
 }
-_MODULES = ("accounting", "baseline", "datasets", "ledger", "plot")
+_MODULES = ("accounting", "baseline", "datasets", "ledger", "plot", "scores")
 
 
 def __getattr__(name: str) -> Any:

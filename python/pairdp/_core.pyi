@@ -19,7 +19,18 @@ def fit(
     delta: float,
     booking: tuple[str, str | None, str, str] | None = None,
     groups: list[int] | None = None,
+    score: tuple[object, str] | None = None,
 ) -> Model: ...
+def rehearse(
+    rows: _Rows,
+    targets: NDArray[np.float64],
+    encoding: str,
+    settings: str,
+    epsilon: float,
+    delta: float,
+    seed: int,
+    score: tuple[object, str] | None,
+) -> list[float]: ...
 
 @final
 class Model:
@@ -41,6 +52,7 @@ class Model:
     def effects(self) -> str | None: ...
     def explain(self, rows: _Rows) -> NDArray[np.float64] | None: ...
     def survival_curve(self) -> str | None: ...
+    def foreign(self) -> tuple[NDArray[np.float64], int] | None: ...
     def verify(self) -> list[tuple[str, str, str | None]]: ...
     def __getnewargs__(self) -> tuple[str]: ...
 

@@ -150,10 +150,12 @@ class PrivateLinear(PrivateEstimator):
     representation_share: float | None = parameter(
         default=None, text="The share of the budget for where columns lie; by default 0.3, and 0.1 for networks."
     )
-    scores: str | None = parameter(
+    scores: Any = parameter(
         default=None,
+        kind='{"linear", "network"} or Score',
         text="What is compared: a weighted sum of columns, or one hidden layer beside it, for tables of some 100,000 records and "
-        'more. By default linear. A network is trained by ``"noisy-gd"`` alone and has no coefficients.',
+        'more. By default linear. A network is trained by ``"noisy-gd"`` alone and has no coefficients. Rankers and classifiers take '
+        "functions of your own, too: see :mod:`pairdp.scores`.",
     )
     hidden: int | None = parameter(default=None, text="Hidden units of a network; by default 64.")
     linear_share: float | None = parameter(
@@ -163,6 +165,10 @@ class PrivateLinear(PrivateEstimator):
     start_seed: int | None = parameter(
         default=None,
         text="The public seed of a network's first weights, which the certificate names and which never reaches the noise; by default 1.",
+    )
+    gradient_bound: float | None = parameter(
+        default=None,
+        text="For a score of your own: how long the gradient of a record's score may be; longer ones are scaled down. By default 1.",
     )
 
 

@@ -22,6 +22,7 @@ from ._persons import check_unit
 from ._prediction import Rows
 from .exceptions import PrivacyPlanWarning
 from .schema import Schema
+from .scores._condition import condition_of, is_score
 
 # The file of a ledger, the command that gives its key, the data set that pays, and the form that its table is read by.
 Booking = tuple[str, str | None, str, str]
@@ -58,6 +59,9 @@ class Guarantee(Fitting):
         self
         """
         from .engines import connect
+
+        if is_score(getattr(self, "scores", None)):
+            raise ValueError("a score of your own needs the whole table in one place: use fit")
 
         budget = check_budget(self.epsilon, self.delta, f"{type(self).__name__}(epsilon=1.0, delta=1e-6)")
         _copies.warn_of_tuning(self, *budget)
@@ -104,9 +108,21 @@ class Guarantee(Fitting):
                 schema[name] = [as_compared(entry) for entry in entries]
         return schema
 
-    def verify(self) -> bool:
-        """Recompute the certificate by a second method and say whether it holds."""
+    def verify(self, *, accept_foreign: bool = False) -> bool:
+        """Recompute the certificate by a second method and say whether it holds.
+
+        Parameters
+        ----------
+        accept_foreign : bool, default False
+            Count *yes, if the clip was as stated* as yes, where records were scored by a function of your own (:mod:`pairdp.scores`).
+
+        Returns
+        -------
+        bool
+        """
         check_is_fitted(self, "model_")
+        if self._model.foreign() is not None and not accept_foreign:
+            return False
         return all(failure is None for _, _, failure in self._model.verify())
 
     def _trainer(self, booking: Booking | None = None) -> Trainer:
@@ -131,7 +147,9 @@ class Guarantee(Fitting):
     ) -> _core.Model:
         size = len(targets) if owners is None else len(set(owners))
         _warn_of_plan(size, encoding, settings, budget)
-        model = _core.fit(rows, targets, encoding, label, settings, *budget, booking, owners)
+        score = getattr(self, "scores", None)
+        foreign = (score, condition_of(score)) if is_score(score) else None
+        model = _core.fit(rows, targets, encoding, label, settings, *budget, booking, owners, foreign)
         if booking is None:
             _copies.note_spent(self, *budget)
         return model

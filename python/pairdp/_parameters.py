@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .exceptions import PrivacyBudgetError
+from .scores._condition import is_score
 
 Bounds = tuple[ArrayLike, ArrayLike] | Sequence[tuple[float, float]]
 Class = TypeVar("Class")
@@ -83,6 +84,9 @@ def settings_of(estimator: Any) -> dict[str, Any]:
 def settings_text(task: str, settings: Mapping[str, Any]) -> str:
     """Return settings as the core reads them; ``None`` leaves a choice to it."""
     said = {name: value for name, value in settings.items() if value is not None}
+    if is_score(said.get("scores")):
+        # Of a function the core is told how many parameters it has.
+        said["foreign_parameters"] = said.pop("scores").parameters
     for name in AUTO:
         if isinstance(said.get(name), str) and said[name] == "auto":
             del said[name]

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _core
 from ._cells import check_rows, readable, rows_of
 from ._columns import Cells, columns_of
+from .scores._condition import is_score
 
 Rows = NDArray[np.float64] | list[Cells]
 
@@ -82,7 +83,16 @@ class Prediction(BaseEstimator):
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         rows = self._rows(X)
-        return self._model.scores(rows)
+        foreign = self._model.foreign()
+        if foreign is None:
+            return self._model.scores(rows)
+        score: Any = getattr(self, "scores", None)
+        weights, _ = foreign
+        if not is_score(score):
+            raise ValueError("the model has weights and no function: say scores=..., the score it was trained with")
+        if score.parameters != len(weights):
+            raise ValueError(f"the score has {score.parameters} parameters, and the model {len(weights)}")
+        return np.asarray(score.scores(weights, self._model.encode(rows)), dtype=np.float64)
 
     def _rows(self, X: ArrayLike) -> Rows:
         check_is_fitted(self, "model_")

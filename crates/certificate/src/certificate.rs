@@ -1,6 +1,6 @@
 //! Every public fact that a guarantee rests on.
 
-use crate::{Algorithm, Neighbours, Problem, Released, Stage};
+use crate::{Algorithm, Condition, Neighbours, Problem, Released, Stage};
 use pairdp_units::Adjacency;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,9 @@ pub struct Certificate {
     /// What was released beside training, in order: before it what a public map of single rows follows from, after it counts of scores.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
+    /// What the guarantee rests on beside all this, where it is more than the noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Condition>,
     /// What was released.
     pub released: Released,
 }

@@ -2,7 +2,7 @@
 
 use crate::encoding::{Encoding, Label};
 use crate::problem::{is_zero, within};
-use crate::{Algorithm, Average, Certificate, Noise, Order, Score};
+use crate::{Algorithm, Average, Certificate, Condition, Noise, Order, Score};
 use pairdp_units::{FrontEnd, Hint};
 use serde::{Deserialize, Serialize};
 
@@ -242,6 +242,9 @@ pub enum DocumentError {
         /// What the file says.
         value: f64,
     },
+    /// A condition that says nothing.
+    #[error("the condition of the claim names no code")]
+    Condition,
 }
 
 impl Hint for DocumentError {
@@ -255,7 +258,7 @@ impl Hint for DocumentError {
                 format!("give a file that {} wrote", to.either("`pairdp train`", "`save` or the command"))
             }
             Self::Format { .. } => "another version of pairdp may read it".into(),
-            Self::Shape { .. } | Self::Encoding(_) | Self::Range { .. } => {
+            Self::Shape { .. } | Self::Encoding(_) | Self::Range { .. } | Self::Condition => {
                 "the file was changed after training".into()
             }
         })
@@ -288,6 +291,7 @@ impl ModelDocument {
         self.predictor.check()?;
         self.training.check()?;
         within("ridge", self.ridge, self.ridge.is_finite() && self.ridge >= 0.0)?;
+        self.certificate.condition.as_ref().map_or(Ok(()), Condition::check)?;
         self.certificate.problem.check()
     }
 }

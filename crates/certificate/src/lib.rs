@@ -10,6 +10,7 @@
 
 mod algorithm;
 mod certificate;
+mod condition;
 mod document;
 mod encoding;
 mod problem;
@@ -17,6 +18,7 @@ mod released;
 
 pub use algorithm::{Algorithm, Average, Noise, Order, Shuffle};
 pub use certificate::{Certificate, Claim, FORMAT, FORMER, Ranges};
+pub use condition::{Class, Condition, Source};
 pub use document::{
     AsPrinted, CellPlan, Counted, DocumentError, KnotPlan, MODEL_FORMAT, ModelDocument, Predictor,
     Probabilities, Representation, Task, Tighten, Training,
@@ -24,6 +26,7 @@ pub use document::{
 pub use encoding::{Column, Encoding, Label, Others, Scalar};
 pub use pairdp_units::{Labels, Neighbours, PerPerson, Unit};
 pub use problem::{
-    Activation, Domain, MarginLoss, MetricLoss, Network, Objective, PointLoss, Problem, RankingForm, Score,
+    Activation, Domain, Foreign, MarginLoss, MetricLoss, Network, Objective, PointLoss, Problem, RankingForm,
+    Score,
 };
 pub use released::{GradientRelease, Phase, Released, Sampling, Stage, StageNoise, Weights};

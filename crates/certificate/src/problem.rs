@@ -146,6 +146,21 @@ pub enum Score {
     Linear,
     /// One hidden layer beside it.
     Network(Network),
+    /// A function that is not part of the code that trained.
+    Foreign(Foreign),
+}
+
+/// A score of which nothing is known but what its code is said to keep: each record's gradient is scaled down to κ. The guarantee holds on that
+/// [condition](crate::Condition).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Foreign {
+    /// p.
+    pub parameters: usize,
+    /// κ: the longest gradient of a record's score.
+    pub bound: f64,
+    /// The public seed of the start.
+    pub seed: u64,
 }
 
 impl Score {
@@ -230,6 +245,10 @@ impl Problem {
             within("number of hidden units", hidden as f64, (1..=10_000_000).contains(&hidden))?;
             within("share of the linear term", linear, linear > 0.0 && linear < 1.0)?;
             within("spread of the first weights", spread, (1e-6..=1e6).contains(&spread))?;
+        }
+        if let Score::Foreign(Foreign { parameters, bound: longest, .. }) = self.score {
+            within("number of parameters", parameters as f64, (1..=10_000_000).contains(&parameters))?;
+            bound("bound on gradients", longest)?;
         }
         within("ridge", self.ridge, self.ridge.is_finite() && self.ridge >= 0.0)
     }

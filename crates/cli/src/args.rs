@@ -381,6 +381,9 @@ pub(crate) struct Verify {
     /// Give up if recomputing would take longer than about this
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub(crate) patience: f64,
+    /// Count `yes, if` as yes: you know the code that scored records, and that it kept to its part
+    #[arg(long)]
+    pub(crate) accept_foreign: bool,
 }
 
 #[derive(Args)]

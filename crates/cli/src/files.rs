@@ -61,12 +61,14 @@ pub(crate) fn read_any(path: &Path) -> Result<AnyModel, Failure> {
     Ok(AnyModel::Private(Box::new(model)))
 }
 
-/// Reads what applies to rows from the file of any model.
+/// Reads what applies to rows from the file of any model that can score them here.
 pub(crate) fn read_predictor(path: &Path) -> Result<Predictor, Failure> {
-    Ok(match read_any(path)? {
+    let predictor = match read_any(path)? {
         AnyModel::Private(model) => model.predictor,
         AnyModel::Baseline(model) => model.predictor,
-    })
+    };
+    predictor.scores_here().map_err(|error| Failure::about(path, &error))?;
+    Ok(predictor)
 }
 
 /// A model of another version is missing other fields; that says less than the version.

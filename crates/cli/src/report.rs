@@ -53,11 +53,13 @@ pub(crate) fn render(
         certificate.records,
         if verdict.holds() {
             "<span class=\"verdict\">certificate verified</span>"
+        } else if verdict.relations_hold() {
+            "<span class=\"verdict no\">certificate verified, if the clip was as stated</span>"
         } else {
             "<span class=\"verdict no\">certificate does NOT hold</span>"
         },
     );
-    if verdict.holds() {
+    if verdict.relations_hold() {
         body += &guarantee::section(model)?;
     } else {
         let failed: Vec<&str> = verdict.failures().map(|check| check.name).collect();
@@ -70,14 +72,14 @@ pub(crate) fn render(
     if let Some(quality) = quality {
         body += &quality.section();
     }
-    if verdict.holds() {
+    if verdict.relations_hold() {
         // Nothing is computed from numbers that contradict each other.
         body += &noise::section(model, quality)?;
         body += &probabilities::section(model).unwrap_or_default();
         body += &shapes::section(model).unwrap_or_default();
         body += &survival::section(model).unwrap_or_default();
     }
-    if verdict.holds() {
+    if verdict.relations_hold() {
         body += &card::section(model, &text)?;
     }
     body += &section("What was trained", &trained(model));

@@ -38,6 +38,7 @@ pub(crate) fn describe(mechanism: &Mechanism, gradients: Vec<GradientRelease>) -
         ranges: None,
         public_ranges: None,
         stages: mechanism.stages(),
+        condition: None,
         released: mechanism.family().released(gradients),
     }
 }

@@ -56,6 +56,27 @@ pub enum LearnError {
     /// What only linear scores have.
     #[error("a network has no {0}")]
     NotOfNetworks(&'static str),
+    /// What a foreign score cannot have.
+    #[error("a foreign score goes with no {0}")]
+    NotOfForeign(&'static str),
+    /// A run that needs a function, or has one that it does not need.
+    #[error("a foreign score comes with the function that computes it, and no other score does")]
+    NoFunction,
+    /// A function that does not answer as it should to rows of zeros.
+    #[error("the foreign score, asked about {rows} rows of {columns} zeros: {what}")]
+    WrongAnswer {
+        /// What was asked.
+        rows: usize,
+        /// Columns of a row.
+        columns: usize,
+        /// What came back.
+        what: String,
+    },
+    /// A function that failed on records. What it said may be about them, and is not passed on.
+    #[error(
+        "the foreign score {0} on the records: the run ends and claims nothing, and what it released is spent"
+    )]
+    ForeignFailed(&'static str),
     /// A combination without a proof.
     #[error("there is no proved sensitivity for {0}")]
     NoProof(&'static str),
@@ -290,6 +311,11 @@ impl Hint for LearnError {
             Self::BrokenBlocks(rows) => Some(format!(
                 "write every part but the last with a multiple of {rows} rows, or train without an engine"
             )),
+            Self::NotOfForeign(_) => Some(format!("leave it out, or train {}", to.setting("scores", "network"))),
+            Self::NoFunction => Some("train from Python: `scores=` takes a `pairdp.scores.Score`".into()),
+            Self::WrongAnswer { .. } | Self::ForeignFailed(_) => {
+                Some("`pairdp.scores.check` says what is wrong, on rows that are public".into())
+            }
             Self::NotOfNetworks(_) => {
                 Some(format!("train linear scores: {}", to.setting("scores", "linear")))
             }

@@ -40,8 +40,8 @@ pub use export::effects::{At, Effect, Effects, Of};
 pub use export::shapes::{EmptyCell, Shape, ShapeParts};
 pub use model::{BaselineModel, HiddenLayer, ModelError, Predictor, PrivateModel, Task};
 pub use pairdp_certificate::{
-    Algorithm, Average, Certificate, Claim, Counted, GradientRelease, Order, Phase, Probabilities, Released,
-    Representation, Shuffle,
+    Algorithm, Average, Certificate, Claim, Condition, Counted, GradientRelease, Order, Phase, Probabilities,
+    Released, Representation, Shuffle,
 };
 pub use pairdp_pairwise::{LossKind, Score};
 pub use probabilities::{FlagBy, LogOdds};
@@ -61,6 +61,7 @@ pub use release::{
 pub use spec::{
     TrainingSpec,
     explain::{Explained, explain},
+    foreign::ForeignScore,
     network::{ScoreKind, is_worthwhile as is_worth_a_network, start_of},
     order::PublicIndices,
     paper_noise::{AsPrinted, Paper, as_printed},

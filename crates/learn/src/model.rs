@@ -119,6 +119,7 @@ impl Predictor {
     pub fn intercept(&self) -> f64 {
         match self.score {
             Score::Linear => self.parameters.last().map_or(0.0, |last| last * self.constant),
+            Score::Foreign(_) => 0.0,
             Score::Network(form) => {
                 let last = self.parameters.get(self.features()).copied().unwrap_or(0.0);
                 form.linear * last * self.constant
@@ -135,7 +136,16 @@ impl Predictor {
         }
     }
 
-    /// The score of every row of an encoded table: w·x, or a network's. (For metrics use [`Predictor::embed`].)
+    /// Refuses a model whose scores are computed by a function that is not here.
+    ///
+    /// # Errors
+    /// [`ModelError::ScoredElsewhere`].
+    pub fn scores_here(&self) -> Result<(), ModelError> {
+        if let Score::Foreign(_) = self.score { Err(ModelError::ScoredElsewhere) } else { Ok(()) }
+    }
+
+    /// The score of every row of an encoded table: w·x, or a network's. (For metrics use [`Predictor::embed`].) Scores of a function that is
+    /// not here are no number: ask [`Predictor::scores_here`] first.
     pub fn scores(&self, table: &Table) -> Vec<f64> {
         let mut scores = Vec::with_capacity(table.rows);
         match self.score {
@@ -144,6 +154,7 @@ impl Predictor {
                 let layers = Layers::new(form, self.record_bound(), &self.parameters);
                 self.each_row(table, |row| scores.push(layers.score(row)));
             }
+            Score::Foreign(_) => scores.resize(table.rows, f64::NAN),
         }
         scores
     }
@@ -307,6 +318,9 @@ pub enum ModelError {
     /// A number of the model is not finite, or a bound not positive.
     #[error("the model holds a number that is not finite")]
     NotFinite,
+    /// A model whose scores are computed elsewhere.
+    #[error("the scores of this model are those of a function in Python, which the file does not hold")]
+    ScoredElsewhere,
 }
 
 impl Hint for ModelError {
@@ -323,6 +337,9 @@ impl Hint for ModelError {
             Self::Format { .. } => Some("another version of pairdp may read it".into()),
             Self::Shape { .. } | Self::NotFinite | Self::Encoding(_) => {
                 Some("the file was changed after training".into())
+            }
+            Self::ScoredElsewhere => {
+                Some("load it in Python with its function: `load(path, scores=...)`".into())
             }
         }
     }
@@ -417,6 +434,7 @@ fn check(found: &str, expected: &'static str, predictor: &Predictor) -> Result<(
                 Score::Linear => columns,
                 Score::Network(form) if form.hidden > 0 => form.parameters(columns),
                 Score::Network(_) => 0,
+                Score::Foreign(form) => form.parameters,
             }
         }
     };

@@ -77,7 +77,7 @@ impl Predictor {
     /// Cells of the score, from the model alone: about as far to either side of the middle as scores lie or, where nothing was
     /// released of how columns are spread, as far as they can lie. `None` for what has no scores of records of two classes.
     pub fn stretch(&self) -> Option<Stretch> {
-        if !matches!(self.task, Task::Ranking | Task::Classification) {
+        if !matches!(self.task, Task::Ranking | Task::Classification) || self.scores_here().is_err() {
             return None;
         }
         let reach = if let Some(reach) = self.network_reach() {

@@ -14,7 +14,8 @@ impl PaidRun {
         source: Replay,
         checkpointer: &mut Checkpointer<'_>,
     ) -> Result<Vec<f64>, LearnError> {
-        let (mut curator, _) = self.spec.curator(self.rows, source, checkpointer)?;
+        let (curator, _) = self.spec.curator(self.rows, source, checkpointer)?;
+        let mut curator = curator.scored_by(self.foreign)?;
         run(&mut curator, checkpointer)
     }
 
@@ -30,7 +31,7 @@ impl PaidRun {
     ) -> Result<(Option<Representation>, Vec<Exchange>), LearnError> {
         let checkpointer = &mut Checkpointer::none();
         let (curator, representation) = self.spec.curator(self.rows, source, checkpointer)?;
-        let mut curator = curator.traced();
+        let mut curator = curator.traced().scored_by(self.foreign)?;
         let parameters = run(&mut curator, checkpointer)?;
         self.spec.predictor(parameters, representation.clone(), &mut curator)?;
         Ok((representation, curator.trace().to_vec()))

@@ -36,7 +36,7 @@ use crate::{Algorithm, Checkpointer, LearnError, Plan};
 use pairdp_accountant::event::Event;
 use pairdp_certificate::{GradientRelease, Released, Stage};
 use pairdp_noise::{Source, delta_share};
-use pairdp_pairwise::{Labels, MetricLoss, Neighbours, Objective, Problem, RankingForm, kernel};
+use pairdp_pairwise::{Labels, MetricLoss, Neighbours, Objective, Problem, RankingForm, Score, kernel};
 use pairdp_units::directed::down_by;
 use pairdp_units::{Budget, Delta};
 
@@ -106,6 +106,7 @@ impl Mechanism {
             if problem.weighs() {
                 return Err(LearnError::NoWeights("a network"));
             }
+            foreign_fits(problem)?;
         }
         if problem.weighs() && !can_weigh(plan.algorithm()) {
             return Err(LearnError::NoWeights(plan.algorithm().name()));
@@ -162,6 +163,24 @@ impl Mechanism {
     /// What every kind states.
     pub(crate) fn common(&self) -> &Common {
         self.family().common()
+    }
+}
+
+/// What a foreign score is proved for: records that keep their places, as its code may compute in blocks of them, and losses of records and
+/// of pairs of two classes.
+fn foreign_fits(problem: Problem) -> Result<(), LearnError> {
+    let Score::Foreign(_) = problem.score() else { return Ok(()) };
+    if problem.neighbours() != Neighbours::ReplaceOne {
+        return Err(LearnError::NotOfForeign("a secret number of records"));
+    }
+    if problem.per_person().is_some() {
+        return Err(LearnError::NotOfForeign("protected persons"));
+    }
+    match problem.objective() {
+        Objective::Ranking { form: RankingForm::Comparable, .. } => {
+            Err(LearnError::NotOfForeign("pairs in the order of time"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -7,6 +7,7 @@
 mod auto;
 mod cautions;
 pub(crate) mod explain;
+pub(crate) mod foreign;
 pub(crate) mod network;
 pub(crate) mod order;
 pub(crate) mod paper_noise;
@@ -28,9 +29,9 @@ use pairdp_accountant::Price;
 use pairdp_certificate::{CellPlan, KnotPlan};
 use pairdp_data::{Encoding, Label};
 use pairdp_noise::{Secure, Source};
-use pairdp_pairwise::Problem;
 use pairdp_pairwise::knots::{Block, Layout, Spacing};
 use pairdp_pairwise::score_cells::CELLS;
+use pairdp_pairwise::{Problem, Score};
 use pairdp_units::{Budget, Delta, Unit};
 
 /// A run, calibrated.
@@ -110,7 +111,11 @@ impl TrainingSpec {
     /// [`LearnError::Accountant`] for a ratio beyond f64.
     pub(crate) fn price(&self) -> Result<Price, LearnError> {
         let (event, sampler_delta) = self.mechanism.event()?;
-        let label = self.mechanism.name().to_owned();
+        let mut label = self.mechanism.name().to_owned();
+        if let Score::Foreign(_) = self.problem().score() {
+            // Whoever reads the history must not take it for more than it is.
+            label += " of a foreign score: private if its gradients were clipped as stated";
+        }
         Ok(Price { event, sampler_delta, claim: self.budget(), label })
     }
 
@@ -172,7 +177,7 @@ impl Settings {
             return Err(LearnError::TooFewPersons(size));
         }
         let records = self.max_records.unwrap_or(records);
-        if self.is_network() && encoding.columns().iter().any(|column| column.monotone.is_some()) {
+        if !self.is_linear() && encoding.columns().iter().any(|column| column.monotone.is_some()) {
             return Err(LearnError::NotOfNetworks("monotone columns"));
         }
         let layout = representation::layout(encoding, Spacing::default());
@@ -191,7 +196,7 @@ impl Settings {
             let (numbers, categories) = first.counts();
             let coordinates = first.coordinates(self.max_records.is_some());
             let usual = match (chosen.rests(), chosen.by_ranks()) {
-                (false, true) if chosen.is_network() => network::REPRESENTATION_SHARE,
+                (false, true) if !chosen.is_linear() => network::REPRESENTATION_SHARE,
                 (true, _) => 1.0,
                 (false, true) => auto::REPRESENTATION_SHARE,
                 (false, false) => auto::TIMES_SHARE,
@@ -200,7 +205,7 @@ impl Settings {
             plan = plan.with_representation(KnotPlan { share, numbers, categories, coordinates })?;
         }
         if let Some(share) = chosen.probability_share() {
-            if chosen.is_network() {
+            if !chosen.is_linear() {
                 return Err(LearnError::NotOfNetworks("probabilities"));
             }
             plan = plan.with_probabilities(CellPlan { share, cells: CELLS })?;
@@ -210,7 +215,7 @@ impl Settings {
             if self.unit == Unit::Person {
                 return Err(LearnError::NoProof("persons with a paper's noise"));
             }
-            if chosen.is_network() {
+            if !chosen.is_linear() {
                 return Err(LearnError::NoProof("a network with a paper's noise"));
             }
             if !first.blocks().is_empty() {
@@ -252,7 +257,7 @@ impl Settings {
             return Ok(Plan::at_rest(self.mechanism.unwrap_or(usual)));
         }
         let shared = self.probability_share().unwrap_or(0.0);
-        let suggested = if self.is_network() && algorithm == Algorithm::NoisyGd {
+        let suggested = if !self.is_linear() && algorithm == Algorithm::NoisyGd {
             let usual = if self.by_ranks() { network::REPRESENTATION_SHARE } else { 0.0 };
             let share = self.representation_share.unwrap_or(usual);
             network::by_time(problem, records, budget, share)?
@@ -268,7 +273,7 @@ impl Settings {
         let law = match self.mechanism {
             Some(law) => law,
             // Whose ratios compose with those of a first or last release.
-            None if self.by_ranks() || self.is_network() => suggested.law(),
+            None if self.by_ranks() || !self.is_linear() => suggested.law(),
             None if self.probability_share().is_some() => {
                 if budget.delta == Delta::PURE {
                     NoiseKind::Laplace

@@ -13,12 +13,13 @@ use crate::probabilities;
 use crate::release::PublicFacts;
 use crate::release::{can_ask_parts, keeps_promise};
 use crate::representation::{self, Map, Representation, TargetMap};
+use crate::spec::foreign::{self, ForeignScore};
 use crate::start_of;
 use crate::{
     Algorithm, Checkpointer, Curator, LearnError, Predictor, PrivateModel, Settings, Task, TrainingSpec,
 };
 use pairdp_accountant::{Payer, Unbooked};
-use pairdp_certificate::Stage;
+use pairdp_certificate::{Certificate, Stage};
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Secure, Source};
@@ -27,6 +28,7 @@ use pairdp_pairwise::knots::{KnotSums, Spacing};
 use pairdp_pairwise::{Neighbours, Problem, Records, Score, Strata, clip_row};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
+use std::sync::Arc;
 use zeroize::Zeroize as _;
 
 /// What is asked for, before the size of the table is known.
@@ -78,6 +80,8 @@ pub struct PaidRun {
     pub(crate) rows: Rows,
     /// Its name in a ledger.
     run: Option<String>,
+    /// The function that scores rows, if it is not ours.
+    pub(crate) foreign: Option<Arc<dyn ForeignScore>>,
 }
 
 impl Training {
@@ -109,11 +113,32 @@ impl Training {
         checkpointer: &mut Checkpointer<'_>,
         read: impl FnOnce() -> Result<Rows, X>,
     ) -> Result<PaidRun, X> {
+        self.open_scored(None, payer, checkpointer, read)
+    }
+
+    /// The same with scores of a function that is not ours, which is asked about rows of zeros before anything is paid.
+    ///
+    /// # Errors
+    /// As [`Training::open`]; [`LearnError::WrongAnswer`] for a function that does not answer, [`LearnError::NoFunction`] for one that nobody asks.
+    pub fn open_scored<P: Payer, X: From<LearnError> + From<P::Error>>(
+        &self,
+        foreign: Option<Arc<dyn ForeignScore>>,
+        payer: &mut P,
+        checkpointer: &mut Checkpointer<'_>,
+        read: impl FnOnce() -> Result<Rows, X>,
+    ) -> Result<PaidRun, X> {
         checkpointer.reads(&self.encoding, self.label.as_ref())?;
         let settings = self.settings_of(checkpointer)?;
         let prepare = |records| -> Result<TrainingSpec, LearnError> {
             let spec = settings.prepare(records, &self.encoding, self.budget)?;
             spec.check_memory()?;
+            match (spec.problem().score(), &foreign) {
+                (Score::Foreign(form), Some(score)) => {
+                    _ = foreign::start(score.as_ref(), form, spec.columns())?;
+                }
+                (Score::Linear | Score::Network(_), None) => {}
+                _ => return Err(LearnError::NoFunction),
+            }
             Ok(TrainingSpec { label: self.label.clone(), ..spec })
         };
         let interrupted = checkpointer.interrupted()?;
@@ -149,7 +174,7 @@ impl Training {
             return Err(refusal.into());
         }
         checkpointer.paid_as(run.clone(), payer.witness())?;
-        Ok(PaidRun { spec, rows, run })
+        Ok(PaidRun { spec, rows, run, foreign })
     }
 }
 
@@ -214,14 +239,17 @@ impl PaidRun {
     /// # Errors
     /// [`LearnError`], which depends on public facts alone.
     pub fn train(self, checkpointer: &mut Checkpointer<'_>) -> Result<PrivateModel, LearnError> {
-        let Self { spec, rows, run } = self;
+        let Self { spec, rows, run, foreign } = self;
         checkpointer.runs(&spec.mechanism)?;
-        let (mut curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
+        let condition = foreign.as_ref().map(|score| score.condition());
+        let (curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
+        let mut curator = curator.scored_by(foreign)?;
         let parameters = crate::run(&mut curator, checkpointer)?;
         let predictor = spec.predictor(parameters, representation, &mut curator)?;
         let PublicFacts { plan, problem, .. } = spec.facts();
         let TrainingSpec { because, as_printed, .. } = spec;
-        let mut model = PrivateModel::new(predictor, plan, problem.ridge(), curator.close());
+        let certificate = Certificate { condition, ..curator.close() };
+        let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
         (model.because, model.as_printed, model.run) = (because, as_printed, run);
         Ok(model)
     }
@@ -365,7 +393,7 @@ impl TrainingSpec {
         let (columns, constant) = (self.columns(), self.row_layout().constant);
         // What the constant's weight is multiplied by, beside it.
         let scale = match self.problem().score() {
-            Score::Linear => 1.0,
+            Score::Linear | Score::Foreign(_) => 1.0,
             Score::Network(form) => form.linear,
         };
         let mut start = start_of(self.problem(), columns);

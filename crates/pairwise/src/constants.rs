@@ -9,7 +9,8 @@ mod metric;
 mod pointwise;
 mod ranking;
 
-use crate::{Objective, Problem, RankingForm};
+use crate::kernel::LARGEST_SCORE;
+use crate::{Objective, Problem, RankingForm, Score};
 use pairdp_units::directed::{larger, smaller, up_by};
 
 /// How the slope of a loss term changes with the parameters.
@@ -56,6 +57,11 @@ pub struct Constants {
 impl Constants {
     pub(crate) fn of(problem: Problem, norm: f64) -> Self {
         let (comparison, score) = (problem.comparison(), problem.score_gradient());
+        let norm = match problem.score() {
+            Score::Linear | Score::Network(_) => norm,
+            // Scores are cut off, wherever parameters are.
+            Score::Foreign(foreign) => LARGEST_SCORE / foreign.bound,
+        };
         let length = comparison.length(score);
         match problem.objective() {
             Objective::Ranking { form: RankingForm::Comparable, loss } => {
@@ -70,8 +76,8 @@ impl Constants {
     }
 
     /// The same for scores that are not linear: nothing but their bound is known of them, so that two records may have the steepest slopes
-    /// and opposite gradients at once. Pairs of two classes need nothing else even for linear ones. How a network's gradient changes
-    /// with its parameters is not known: `proofs/networks.md`.
+    /// and opposite gradients at once. Pairs of two classes need nothing else even for linear ones. How a gradient changes with the
+    /// parameters is not known: `proofs/networks.md`, `proofs/foreign_scores.md`.
     fn of_scores(self, problem: Problem, norm: f64) -> Self {
         if problem.score().is_linear() {
             return self;
@@ -84,7 +90,7 @@ impl Constants {
             // Two slopes of different signs.
             Objective::Pointwise { .. } => 2.0 * self.gradient_bound,
             Objective::Ranking { form: RankingForm::Comparable, loss } => {
-                comparable::free(loss, problem.feature_bound(), norm)
+                comparable::free(loss, problem.score_gradient().gradient_bound(), norm)
             }
             _ => self.symmetric_difference,
         };

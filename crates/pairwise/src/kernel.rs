@@ -12,7 +12,8 @@
 //! | q-hinge | O(n log n) | a tree of expansions (`tree`) |
 //!
 //! Pairs of which it is known who failed first are two classes again and again, in O(log n) rounds (`comparable`).
-//! Scores of one hidden layer, and the pull-back through them, are products of two matrices (`network`).
+//! Scores of one hidden layer, and the pull-back through them, are products of two matrices (`network`). Scores of a function
+//! elsewhere come in, and charges go out ([`foreign`]).
 //! Metrics need all n² distances; `metric` forms them in tiles by matrix products.
 //!
 //! Sums over records add whole numbers (`exact`), so results depend neither on the number of threads nor on how a table is divided
@@ -29,6 +30,7 @@ mod comparable;
 mod counts;
 pub(crate) mod exact;
 mod exponential;
+pub mod foreign;
 mod metric;
 pub mod naive;
 mod network;
@@ -40,11 +42,12 @@ mod single;
 mod sums;
 mod tree;
 
-use crate::{Objective, Problem, RankingForm, Records};
+use crate::{Objective, Problem, RankingForm, Records, Score};
 use pairdp_units::directed::up_by;
 use parts::{Share, Workspace};
 
 pub use blocks::Par;
+pub(crate) use charges::LARGEST_SCORE;
 pub use metric::score_pairs as metric_distances;
 pub use network::{BLOCK, Layers};
 pub use rows::score;
@@ -56,7 +59,7 @@ pub use single::{pair_gradient, record_gradient};
 /// One class only, constant features and equal scores give what the definition gives; nothing is an error.
 ///
 /// # Panics
-/// If the number of parameters does not fit the records: a mistake of the caller.
+/// If the number of parameters does not fit the records, or scores are computed elsewhere: a mistake of the caller.
 pub fn gradient(problem: Problem, records: &Records, parameters: &[f64], par: Par) -> Vec<f64> {
     assert_eq!(parameters.len(), problem.parameters(records.columns()), "one parameter for each coordinate");
     assert!(
@@ -108,6 +111,7 @@ pub fn keeps_scores(problem: Problem, norm: f64) -> bool {
 /// The names of the kernels, as certificates state them.
 pub fn name(problem: Problem) -> &'static str {
     match (problem.objective(), problem.weighs()) {
+        _ if matches!(problem.score(), Score::Foreign(_)) => "foreign/1",
         _ if !problem.score().is_linear() => "network/1",
         (Objective::Ranking { form: RankingForm::Comparable, .. }, _) => "comparable/1",
         (Objective::Ranking { .. }, false) => "charges/2",

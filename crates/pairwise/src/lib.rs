@@ -27,7 +27,7 @@ pub use clip::clip_row;
 pub use constants::{Constants, Regularity};
 pub use domain::{Domain, metric_map, solve_ridge};
 pub use loss::{LossKind, MarginLoss, MetricLoss, PointLoss};
-pub use network::{Activation, Network, Score};
+pub use network::{Activation, Foreign, Network, Score};
 pub use pairdp_units::{Labels, Neighbours, PerPerson, Unit};
 pub use problem::{Objective, Problem, ProblemError, RankingForm};
 pub use ranking_statistics::{Norm, Scored, Shares};

@@ -1,4 +1,4 @@
-//! Scores of one hidden layer, beside linear ones.
+//! Scores of one hidden layer and scores of a function elsewhere, beside linear ones.
 //!
 //! s(x; w) = α·v·x + k·u·tanh(Wx/κ + b) with H hidden units, k = βκ/√H and α² + β² = 1, where κ bounds the rows. The linear term is not an
 //! option: without it small tables lose what a linear score finds. At u = 0, where training starts, the gradient of a score is at most
@@ -8,6 +8,7 @@
 //! anywhere.
 
 use crate::ProblemError;
+use crate::problem::within_range;
 use serde::{Deserialize, Serialize};
 
 /// What is compared.
@@ -19,6 +20,33 @@ pub enum Score {
     Linear,
     /// One hidden layer.
     Network(Network),
+    /// A function that is not part of this code.
+    Foreign(Foreign),
+}
+
+/// The public form of a score that code elsewhere computes, and of which nothing is known but what that code is to keep: the gradient of each
+/// record's score is scaled down to a bound. What follows from it is `proofs/foreign_scores.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Foreign {
+    /// p: how many there are.
+    pub parameters: usize,
+    /// κ: the longest gradient of a record's score.
+    pub bound: f64,
+    /// The public seed of the start.
+    pub seed: u64,
+}
+
+impl Foreign {
+    /// Refuses numbers that are none.
+    pub(crate) fn check(self) -> Result<Self, ProblemError> {
+        if self.parameters == 0 || self.parameters > MOST {
+            let (what, range) = ("number of parameters of a score", "between 1 and ten million");
+            return Err(ProblemError::Range { what, range, value: self.parameters as f64 });
+        }
+        within_range("bound on gradients of a score", self.bound)?;
+        Ok(self)
+    }
 }
 
 /// What hidden units do with their input.
@@ -46,7 +74,7 @@ pub struct Network {
     pub seed: u64,
 }
 
-/// Parameters of W beyond which no network is trained.
+/// Parameters of W, or of a function elsewhere, beyond which nothing is trained.
 const MOST: usize = 10_000_000;
 
 impl Network {
@@ -106,6 +134,8 @@ impl Score {
         match self {
             Self::Linear => parameters,
             Self::Network(network) => &parameters[..network.growing(parameters.len())],
+            // Scores are cut off at one place, wherever parameters are.
+            Self::Foreign(_) => &[],
         }
     }
 

@@ -30,6 +30,9 @@ pub enum ProblemError {
     /// A network for what is no score.
     #[error("a network scores records, and this objective is about distances")]
     NetworkOfDistances,
+    /// A domain for parameters of which nothing is known.
+    #[error("nothing is known of the parameters of a foreign score, and their domain is the whole space")]
+    ForeignDomain,
     /// A pair needs two records.
     #[error("pairwise learning needs at least 2 records, not {0}")]
     TooFewRecords(usize),
@@ -48,6 +51,7 @@ impl Hint for ProblemError {
             Self::NotLipschitz => Some("bound the parameters by a ball".into()),
             Self::MatrixDomain => Some("use a ball".into()),
             Self::NetworkOfDistances => Some("learn metrics with linear scores".into()),
+            Self::ForeignDomain => Some("leave the domain and its radius out".into()),
             Self::TooFewRecords(_) => None,
         }
     }
@@ -243,11 +247,15 @@ impl Problem {
     /// # Errors
     /// [`ProblemError`] for a network of distances, or one whose numbers are none.
     pub fn with_score(self, score: Score) -> Result<Self, ProblemError> {
-        if let Score::Network(network) = score {
-            network.check()?;
-            if matches!(self.objective, Objective::Metric { .. }) {
-                return Err(ProblemError::NetworkOfDistances);
-            }
+        match score {
+            Score::Linear => {}
+            Score::Network(network) => _ = network.check()?,
+            // Nothing bounds its scores, so that slopes must be bounded wherever they are.
+            Score::Foreign(_) if self.domain != Domain::Whole => return Err(ProblemError::ForeignDomain),
+            Score::Foreign(foreign) => _ = foreign.check()?,
+        }
+        if !score.is_linear() && matches!(self.objective, Objective::Metric { .. }) {
+            return Err(ProblemError::NetworkOfDistances);
         }
         Ok(Self { score, ..self })
     }
@@ -309,7 +317,10 @@ impl Problem {
 
     /// How long the gradient of a score is: a network's is scaled down to the same bound.
     pub(crate) fn score_gradient(self) -> Linear {
-        Linear { feature_bound: self.feature_bound }
+        match self.score {
+            Score::Linear | Score::Network(_) => Linear { feature_bound: self.feature_bound },
+            Score::Foreign(foreign) => Linear { feature_bound: foreign.bound },
+        }
     }
 
     /// Where the parameters live.
@@ -337,6 +348,7 @@ impl Problem {
         match (self.objective, self.score) {
             (Objective::Metric { .. }, _) => columns.saturating_mul(columns),
             (_, Score::Network(network)) => network.parameters(columns),
+            (_, Score::Foreign(foreign)) => foreign.parameters,
             _ => columns,
         }
     }

@@ -31,6 +31,7 @@ pub(crate) fn evaluate(
     groups: Option<Vec<u32>>,
 ) -> PyResult<String> {
     let budget = Budget::new(epsilon, delta).map_err(Refused::from)?;
+    model.predictor.scores_here().map_err(Refused::from)?;
     let unit = if groups.is_some() { Unit::Person } else { Unit::Record };
     let task = model.predictor.task;
     let calibrate = |size| {

@@ -9,6 +9,7 @@ mod ledger;
 mod model;
 mod parts;
 mod planning;
+mod scores;
 mod settings;
 mod tables;
 mod training;
@@ -46,5 +47,5 @@ mod _core {
     #[pymodule_export]
     use crate::tables::{check_label, read_schema, read_targets, read_times};
     #[pymodule_export]
-    use crate::training::{fit, fit_baseline};
+    use crate::training::{fit, fit_baseline, rehearse};
 }

@@ -4,7 +4,7 @@ use crate::gateway::{EnterCore as _, Refused};
 use crate::tables::Rows;
 use crate::training::labelled;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
-use pairdp_learn::{BaselineModel, Effects, FlagBy, Predictor, PrivateModel};
+use pairdp_learn::{BaselineModel, Effects, FlagBy, Predictor, PrivateModel, Score};
 use pairdp_pairwise::measure;
 use pairdp_verify::{ModelDocument, Patience, verify_with};
 use pyo3::prelude::*;
@@ -40,6 +40,7 @@ impl Model {
     /// The score of every row.
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
     fn scores<'py>(&self, py: Python<'py>, rows: Rows<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.predictor.scores_here().map_err(Refused::from)?;
         let table = rows.encode(&self.predictor.encoding, false)?;
         Ok(PyArray1::from_vec(py, py.enter_core(|| Ok(self.predictor.scores(&table)))?))
     }
@@ -91,6 +92,7 @@ impl Model {
         rows: Rows<'_>,
         targets: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Self> {
+        self.predictor.scores_here().map_err(Refused::from)?;
         let table = labelled(&self.predictor.encoding, &rows, &targets, None, false)?;
         py.enter_core(|| {
             let predictor = self.predictor.calibrated_on(&table)?;
@@ -129,6 +131,7 @@ impl Model {
 
     /// The model as an ONNX file.
     fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.predictor.scores_here().map_err(Refused::from)?;
         Ok(PyBytes::new(py, &py.enter_core(|| Ok(self.predictor.to_onnx()))?))
     }
 
@@ -168,6 +171,12 @@ impl Model {
     /// Shares of records without an event until each edge of a grid of times, as JSON; `None` where no times were released.
     fn survival_curve(&self, py: Python<'_>) -> PyResult<Option<String>> {
         py.enter_core(|| Ok(self.predictor.survival_curve().map(|curve| json!(curve).to_string())))
+    }
+
+    /// Weights and seed of a model whose scores are computed by a function in Python; `None` where they are computed here.
+    fn foreign<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyArray1<f64>>, u64)> {
+        let Score::Foreign(form) = self.predictor.score else { return None };
+        Some((PyArray1::from_slice(py, &self.predictor.parameters), form.seed))
     }
 
     /// Every relation of the certificate: name, formula, and what failed if anything did.

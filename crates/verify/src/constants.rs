@@ -73,13 +73,16 @@ pub fn diameter(domain: Domain) -> f64 {
 /// The constants over parameters of norm at most `norm`; of a network, over v and u.
 ///
 /// A network's score may be anywhere within ±κr whatever its gradient is, which is κ long at most: pairs of two classes move as they do
-/// for linear scores, records by twice their longest gradient, pairs that turn round by both pulls, in one direction. `proofs/networks.md`.
+/// for linear scores, records by twice their longest gradient, pairs that turn round by both pulls, in one direction. `proofs/networks.md`,
+/// and for scores of foreign code `proofs/foreign_scores.md`.
 pub fn constants(problem: &Problem, norm: f64) -> Constants {
-    if let Score::Linear = problem.score {
-        return linear(problem, norm);
-    }
-    let kappa = problem.feature_bound;
-    let known = linear(&Problem { score: Score::Linear, ..*problem }, norm);
+    // The longest gradient of a score, and how far scores reach next to it. Nothing bounds a foreign score but where it is cut off.
+    let (kappa, norm) = match problem.score {
+        Score::Linear => return linear(problem, norm),
+        Score::Network(_) => (problem.feature_bound, norm),
+        Score::Foreign(foreign) => (foreign.bound, 2.0_f64.powi(40) / foreign.bound),
+    };
+    let known = linear(&Problem { score: Score::Linear, feature_bound: kappa, ..*problem }, norm);
     let free = match problem.objective {
         Objective::Pointwise { .. } => 2.0 * known.gradient,
         Objective::Ranking { form: RankingForm::Comparable, loss } => {
@@ -220,6 +223,7 @@ pub fn sum_error(problem: &Problem, norm: f64, n: f64, features: f64) -> f64 {
     let rows = |each: f64| match problem.score {
         Score::Linear => each * features.sqrt(),
         Score::Network(network) => 256.0 + 16.0 + 32.0 * parameters(network.hidden as f64, features).sqrt(),
+        Score::Foreign(foreign) => 256.0 + 16.0 + 32.0 * (foreign.parameters as f64).sqrt(),
     };
     let roundings = match problem.objective {
         Objective::Ranking { form, loss } => {
@@ -272,6 +276,7 @@ pub fn packing_error(problem: &Problem, norm: f64) -> f64 {
 /// The kernel that computes gradients over all pairs, whose roundings [`sum_error`] counts.
 pub fn kernel(problem: &Problem) -> &'static str {
     match (problem.objective, problem.weighs()) {
+        _ if matches!(problem.score, Score::Foreign(_)) => "foreign/1",
         _ if !problem.score.is_linear() => "network/1",
         (Objective::Ranking { form: RankingForm::Comparable, .. }, _) => "comparable/1",
         (Objective::Ranking { .. }, false) => "charges/2",
@@ -285,6 +290,9 @@ pub fn kernel(problem: &Problem) -> &'static str {
 /// The sensitivity as a formula, for the reader.
 pub(crate) fn relation(problem: &Problem) -> &'static str {
     match problem.objective {
+        _ if matches!(problem.score, Score::Foreign(_)) => {
+            "Δ_t = 2κ·sup|φ'|/n over all margins, four times that in the symmetric form"
+        }
         Objective::Pointwise { .. } if !problem.score.is_linear() => {
             "Δ_t = 2κ·sup|φ'|/n over scores within ±κ‖(v_t, u_t)‖"
         }

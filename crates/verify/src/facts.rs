@@ -7,8 +7,8 @@ use crate::relations::{Relation, TOLERANCE, close, covers, require};
 use crate::{former, moments, paths, probabilities, ranges, samples, stages};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{
-    Algorithm, Certificate, Domain, FORMAT, FORMER, Labels, MetricLoss, ModelDocument, Neighbours, Noise,
-    Objective, PerPerson, PointLoss, Problem, RankingForm, Released, Score, Stage, Task,
+    Algorithm, Certificate, Condition, Domain, FORMAT, FORMER, Labels, MetricLoss, ModelDocument, Neighbours,
+    Noise, Objective, PerPerson, PointLoss, Problem, RankingForm, Released, Score, Stage, Task,
 };
 use pairdp_units::{Adjacency, Budget};
 
@@ -178,6 +178,7 @@ impl<'a> Facts<'a> {
             })?;
             require(self.certificate.format == FORMAT, || "this format knows no networks".into())?;
         }
+        self.foreign()?;
         self.persons()?;
         let most = match problem.neighbours {
             Neighbours::ReplaceOne => return Ok(()),
@@ -189,6 +190,22 @@ impl<'a> Facts<'a> {
             format!("no proof for {algorithm} with up to {most} records")
         })?;
         require(problem.labels == Labels::Private, || "labels that are public have a public number".into())
+    }
+
+    /// What is proved for scores of foreign code: `proofs/foreign_scores.md`. Its name and hash are stated where there is such code, and nowhere else.
+    fn foreign(&self) -> Result<(), String> {
+        let (problem, condition) = (self.problem, &self.certificate.condition);
+        let foreign = matches!(problem.score, Score::Foreign(_));
+        let stated = match condition {
+            Some(condition) => foreign && condition.rests_on == Condition::RESTS_ON,
+            None => !foreign,
+        };
+        require(stated, || "a foreign score has its condition, and no other claim has one".into())?;
+        let in_time = matches!(problem.objective, Objective::Ranking { form: RankingForm::Comparable, .. });
+        let proved = problem.neighbours == Neighbours::ReplaceOne && problem.per_person.is_none() && !in_time;
+        require(!foreign || proved && problem.domain == Domain::Whole, || {
+            "no proof for a foreign score of such records".into()
+        })
     }
 
     /// What is proved for persons with several records: `proofs/persons.md`.
@@ -235,6 +252,7 @@ impl<'a> Facts<'a> {
             }
             _ => match self.problem.score {
                 Score::Linear => (d, d),
+                Score::Foreign(foreign) => (foreign.parameters, foreign.parameters),
                 Score::Network(network) => {
                     let p = d.saturating_add(network.hidden.saturating_mul(d.saturating_add(2)));
                     (p, p)
@@ -313,6 +331,7 @@ impl<'a> Facts<'a> {
         // A network's domain is about what scores grow with: v and u.
         let growing = match self.problem.score {
             Score::Linear => usize::MAX,
+            Score::Foreign(_) => 0,
             Score::Network(network) => self.certificate.features.saturating_add(network.hidden),
         };
         let weights = self.document.predictor.parameters.iter().take(growing);

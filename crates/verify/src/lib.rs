@@ -1,7 +1,8 @@
 //! Recomputes the certificate of a model, and says yes or no.
 //!
 //! *Yes* means: if the noise was drawn as stated, the public facts in the file imply the claimed (ε, δ) for the claimed neighbours.
-//! Each number takes part in a named relation, so that a changed number is answered by the name of what no longer fits.
+//! Each number takes part in a named relation, so that a changed number is answered by the name of what no longer fits. Where records were scored
+//! by code that is not part of pairdp, the answer is *yes, if* that code kept to its part ([`Verdict::condition`]), which is no yes.
 //!
 //! # What it is independent of
 //! Of the code that trains and calibrates: this crate depends on none of `pairdp-pairwise`, `pairdp-stability`, `pairdp-noise`,
@@ -45,7 +46,7 @@ pub use samples::most_kept_pairs;
 pub use work::Patience;
 
 use facts::Facts;
-use pairdp_certificate::Released;
+use pairdp_certificate::{Condition, Released, Score};
 
 /// Recomputes the certificate in a model file's text; see the crate's description.
 ///
@@ -75,5 +76,6 @@ pub fn verify_with(document: &ModelDocument, patience: Patience) -> Verdict {
         Released::Output { .. } => results::relations(&facts, patience),
         Released::Moments { .. } => moments::relations(&facts),
     });
-    Verdict::of(relations)
+    let foreign = matches!(facts.problem.score, Score::Foreign(_));
+    Verdict::of(relations, foreign.then_some(Condition::RESTS_ON))
 }

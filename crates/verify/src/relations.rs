@@ -34,16 +34,23 @@ pub struct Check {
 pub struct Verdict {
     /// Every relation that was examined.
     pub checks: Vec<Check>,
+    /// What the claim rests on that nobody can recompute, where there is something.
+    pub condition: Option<&'static str>,
 }
 
 impl Verdict {
-    pub(crate) fn of(relations: Vec<Relation>) -> Self {
+    pub(crate) fn of(relations: Vec<Relation>, condition: Option<&'static str>) -> Self {
         let check = |(name, relation, outcome): Relation| Check { name, relation, failure: outcome.err() };
-        Self { checks: relations.into_iter().map(check).collect() }
+        Self { checks: relations.into_iter().map(check).collect(), condition }
     }
 
-    /// Whether every relation holds.
+    /// Whether the claim follows from the public facts, whatever anybody else did: every relation holds, and there is no condition.
     pub fn holds(&self) -> bool {
+        self.relations_hold() && self.condition.is_none()
+    }
+
+    /// Whether every relation holds: the claim follows if its condition is met, where it has one.
+    pub fn relations_hold(&self) -> bool {
         self.checks.iter().all(|check| check.failure.is_none())
     }
 

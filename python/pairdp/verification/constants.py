@@ -40,6 +40,10 @@ class Constants:
 
 def constants(problem: Problem, norm: float) -> Constants:
     """Return the constants over parameters of norm at most `norm`."""
+    if problem.foreign is not None:
+        # Scores are wherever they like, and cut off at 2⁴⁰; gradients are no longer than is stated (``foreign_scores.md``).
+        _, bound = problem.foreign
+        problem, norm = replace(problem, kappa=bound), 2.0**40 / bound
     known = _metric(problem, norm) if problem.kind == "metric" else _linear(problem, norm)
     return known if problem.linear else _free(problem, norm, known)
 
@@ -175,7 +179,7 @@ def sum_error(problem: Problem, norm: float, n: int, features: int) -> float:
     """Return how far a computed gradient over all pairs can be from the exact one."""
     root = math.sqrt(features)
     # What follows charges into a sum: weighted rows, or blocks of rows times the gradients of a network.
-    blocks = None if problem.hidden is None else 272.0 + 32.0 * math.sqrt(network_parameters(problem.hidden, features))
+    blocks = None if problem.linear else 272.0 + 32.0 * math.sqrt(score_parameters(problem, features))
     if problem.kind == "metric":
         roundings = 2.0 * n + 4.0 * features + 64.0
     elif problem.pointwise:
@@ -188,9 +192,11 @@ def sum_error(problem: Problem, norm: float, n: int, features: int) -> float:
     return roundings * UNIT * largest_risk_gradient(problem, norm, n)
 
 
-def network_parameters(hidden: int, features: int) -> int:
-    """Return how many parameters a network has: of the linear term, of each unit, its offset, and what it takes of a row."""
-    return features + hidden * (features + 2)
+def score_parameters(problem: Problem, features: int) -> int:
+    """Return how many parameters a score has: of a network, of the linear term, of each unit, its offset, and what it takes of a row."""
+    if problem.foreign is not None:
+        return problem.foreign[0]
+    return features if problem.hidden is None else features + problem.hidden * (features + 2)
 
 
 def secret_size_error(problem: Problem, norm: float, n: int, features: int) -> float:

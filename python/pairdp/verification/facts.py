@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ from scipy.special import log_ndtr
 
 from . import former, probabilities, ranges, stages
 from .algorithms import HALVING, KINDS, LEARN_FROM_TIMES, WHOLE_TABLE
-from .constants import Constants, constants, network_parameters
+from .constants import Constants, constants, score_parameters
 from .losses import MARGINS
-from .reading import Problem, fields, number, read_hidden
+from .reading import Problem, fields, number
 from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
 
 LAWS = {"rounded-gaussian/1": "gaussian", "discrete-laplace/1": "laplace", "rounded-euclidean/1": "euclidean"}
@@ -21,8 +22,16 @@ WEIGHING = {"ranking": "charges/3", "pointwise": "rows/3"}
 """Kernels of persons with several records each."""
 NETWORK = "network/1"
 """The kernel of scores with hidden units."""
+FOREIGN = "foreign/1"
+"""The kernel of scores that foreign code computes."""
 COMPARABLE = "comparable/1"
 """The kernel of pairs of which it is known who failed first."""
+
+RESTS_ON = (
+    "the score of a row, and its gradient as scaled down to the stated bound, depend on that row, its place and the parameters "
+    "alone, and sums of gradients are within the stated error"
+)
+"""What a claim rests on where foreign code scored records."""
 
 PATIENCE = 600.0
 """Seconds to wait for an answer, unless told."""
@@ -38,7 +47,7 @@ class Facts:
         self.patience = patience
         keys = "format claim records features parameters problem score_bound algorithm noise lattice_bits"
         self.certificate = fields(
-            document["certificate"], keys + " sampler_delta released", "ranges public_ranges stages"
+            document["certificate"], keys + " sampler_delta released", "ranges public_ranges stages condition"
         )
         claim = fields(self.certificate["claim"], "epsilon delta adjacency")
         self.problem = Problem.read(self.certificate["problem"])
@@ -163,13 +172,14 @@ class Facts:
         task, expected, released = self.problem.kind, d, d
         if task == "metric":
             expected, released = d * d, d if self.problem.domain == "psd-diagonal" else d * (d + 1) // 2
-        if self.problem.hidden is not None:
-            expected = released = network_parameters(self.problem.hidden, d)
+        if not self.problem.linear:
+            expected = released = score_parameters(self.problem, d)
             proved = self.algorithm == "noisy-gd" and task != "metric" and not self.problem.weighs and not self.former
             require(proved, f"no proof for a network under {self.algorithm}")
         stated = self.certificate["problem"].get("score", "linear")
         scored = self.predictor.get("score", "linear")
-        require(scored == stated and read_hidden(scored) == self.problem.hidden, "the model scores rows in another way")
+        require(scored == stated, "the model scores rows in another way")
+        self._foreign()
         columns_of_records = encoded + (self.constant != 0.0)
         if self.released["kind"] == "moments":
             matrix = d * (d + 1) // 2 if self.released["weights"]["second"] > 0.0 else 0
@@ -196,6 +206,22 @@ class Facts:
         require(self.n >= 2 and agree, f"n = {self.n}, {encoded} features, {weights} weights, {self.p} released")
         require(self.predictor["task"] == task, f"the task is {self.predictor['task']}")
 
+    def _foreign(self) -> None:
+        """Check what is proved for scores of foreign code, and that the condition of such a claim, and of no other, is stated."""
+        problem, condition = self.problem, self.certificate.get("condition")
+        if problem.foreign is None:
+            require(condition is None, "a claim that rests on nothing else has a condition")
+            return
+        stated = fields(condition, "class rests_on adapter function packages")
+        named = stated["class"] == "conditional" and stated["rests_on"] == RESTS_ON
+        hashes = [fields(stated[name], "name sha256")["sha256"] for name in ("adapter", "function")]
+        named = named and all(found is None or re.fullmatch("[0-9a-f]{64}", found) for found in hashes)
+        require(
+            named and isinstance(stated["packages"], dict), "the condition of the claim is not the one that is proved"
+        )
+        proved = problem.cap is None and problem.per_person is None and not problem.in_time
+        require(proved and problem.domain == "whole", "no proof for a foreign score of such records")
+
     def _times(self) -> None:
         """Check that what is learned from times says so: they need noise of their own, and no other file has them for a label."""
         in_time, label = self.problem.in_time, self.predictor.get("label")
@@ -220,6 +246,7 @@ class Facts:
             require(abs(stated - kappa * radius) <= EXCESS * kappa * radius, f"the largest score is not {stated}")
         # A network's domain is about what scores grow with: the linear term and what units add.
         growing = None if self.problem.hidden is None else self.features + self.problem.hidden
+        growing = growing if self.problem.foreign is None else 0
         norm = float(np.linalg.norm(np.array(self.predictor["parameters"][:growing], dtype=np.float64)))
         require(norm <= radius * (1.0 + EXCESS), f"‖w‖ is {norm}, B is {radius}")
 
@@ -256,7 +283,7 @@ class Facts:
         """Check that gradients over all pairs name the code whose rounding is bounded here."""
         kernels = WEIGHING if self.problem.weighs else KERNELS
         named = COMPARABLE if self.problem.in_time else kernels.get(self.problem.kind)
-        named = named if self.problem.linear else NETWORK
+        named = named if self.problem.linear else NETWORK if self.problem.foreign is None else FOREIGN
         expected = named if self.algorithm in WHOLE_TABLE else None
         require(self.released["kernel"] == expected, f"the kernel is {self.released['kernel']}")
 

@@ -41,7 +41,7 @@ def _noise(facts: Facts, noise: dict[str, Any]) -> None:
     kind, two_classes = facts.released["kind"], facts.problem.kind != "metric" and facts.problem.loss != "residual"
     proved = two_classes and not facts.problem.in_time and kind in ("gradients", "moments")
     promised = facts.problem.promised
-    proved = proved and facts.problem.hidden is None
+    proved = proved and facts.problem.linear
     proved = proved and facts.law in ("gaussian", "laplace") and (facts.problem.cap is None or promised)
     require(proved, "no proof for counts of scores")
     p = 2 * CELLS

@@ -79,10 +79,23 @@ _LOSSES = {
 }
 
 
+_SCORES = {"linear": "", "network": "activation hidden linear spread seed", "foreign": "parameters bound seed"}
+
+
+def read_foreign(score: Any) -> tuple[int, float] | None:
+    """Return how many parameters a score of foreign code has, and how long its gradients are; none where it is ours."""
+    name, entries = _variant(score, _SCORES)
+    if name != "foreign":
+        return None
+    parameters, bound = int(number(entries["parameters"])), number(entries["bound"])
+    require(1 <= parameters <= 10**7 and 1e-30 <= bound <= 1e30, "no foreign score has such numbers")
+    return parameters, bound
+
+
 def read_hidden(score: Any) -> int | None:
     """Return how many hidden units a score has; none where it is linear."""
-    name, entries = _variant(score, {"linear": "", "network": "activation hidden linear spread seed"})
-    if name == "linear":
+    name, entries = _variant(score, _SCORES)
+    if name != "network":
         return None
     share, spread, hidden = number(entries["linear"]), number(entries["spread"]), int(number(entries["hidden"]))
     require(entries["activation"] == "tanh", f"{entries['activation']} is not known here")
@@ -113,6 +126,8 @@ class Problem:
     """How the records of a person enter, where persons are protected."""
     hidden: int | None = None
     """How many hidden units scores have; none where they are linear."""
+    foreign: tuple[int, float] | None = None
+    """Parameters, and the longest gradient, of scores that foreign code computed; none where they are ours."""
 
     @staticmethod
     def read(value: Any) -> Problem:
@@ -143,12 +158,13 @@ class Problem:
         per_person = raw.get("per_person")
         require(per_person in (None, "weights", "one"), f"{per_person} is not known here")
         common = (kind, form, loss, q, target, domain, radius, kappa, ridge, labels == "public")
-        return Problem(*common, cap, promised, per_person, read_hidden(raw.get("score", "linear")))
+        score = raw.get("score", "linear")
+        return Problem(*common, cap, promised, per_person, read_hidden(score), read_foreign(score))
 
     @property
     def linear(self) -> bool:
         """Whether scores are weighted sums."""
-        return self.hidden is None
+        return self.hidden is None and self.foreign is None
 
     @property
     def symmetric(self) -> bool:

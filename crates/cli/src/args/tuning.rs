@@ -205,6 +205,9 @@ impl Tuning {
             hidden: self.hidden,
             linear_share: self.linear_share,
             start_seed: self.start_seed,
+            // A function that only Python can hand over.
+            foreign_parameters: None,
+            gradient_bound: None,
             positive_rate: self.positive_rate,
             risk: self.risk,
             intercept: self.no_intercept.then_some(false),

@@ -26,6 +26,7 @@ pub(crate) fn run(arguments: &Calibrate, printer: &Printer) -> Result<ExitCode, 
         AnyModel::Private(model) => &mut model.predictor,
         AnyModel::Baseline(model) => &mut model.predictor,
     };
+    predictor.scores_here().map_err(|error| Failure::about(model, &error))?;
     let label = label_of(predictor, model)?;
     let table = printer.reading(data, &predictor.encoding, LabelUse::Read(label))?.require_pairs(data)?;
     *predictor = predictor.calibrated_on(&table)?;

@@ -19,6 +19,9 @@ pub(crate) fn run(arguments: &Report, printer: &Printer) -> Result<ExitCode, Fai
     };
     let place = Output::new(&out, Kind::Page, Force::Never, &reads)?;
     let model = files::read_model(&arguments.model)?;
+    if arguments.test.is_some() {
+        model.predictor.scores_here().map_err(|error| Failure::about(&arguments.model, &error))?;
+    }
     let quality = match &arguments.test {
         None => None,
         Some(test) => {

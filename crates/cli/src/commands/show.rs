@@ -6,6 +6,7 @@ use pairdp_learn::{At, Effect, Effects, Of, Predictor, Score, Task};
 use pairdp_units::shown;
 use serde_json::json;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<ExitCode, Failure> {
@@ -42,6 +43,9 @@ pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<ExitCode, Failu
 
 /// A metric, or a network, is asked for what a score is made of.
 pub(crate) fn no_scores(model: &str, predictor: &Predictor) -> Failure {
+    if let Err(elsewhere) = predictor.scores_here() {
+        return Failure::about(Path::new(model), &elsewhere);
+    }
     if let Score::Network(form) = predictor.score {
         return Failure::refused(
             format!(

@@ -14,7 +14,24 @@ pub(crate) fn run(arguments: &Verify, printer: &Printer) -> Result<ExitCode, Fai
     let verdict = verify_with(&model, Patience::of_seconds(arguments.patience));
     let claim = &model.certificate.claim;
     let mut text = table(&verdict);
-    let _ = if verdict.holds() {
+    let accepted = verdict.holds() || (verdict.relations_hold() && arguments.accept_foreign);
+    let _ = if let (true, Some(rests_on)) = (verdict.relations_hold(), verdict.condition) {
+        write!(
+            text,
+            "yes, if the clip was as stated: from its public facts this model is (ε = {}, δ = {})-differentially private\n\
+             for {}\n\
+             if {rests_on}; {}{}",
+            shown::up(claim.epsilon),
+            shown::up(claim.delta),
+            model.certificate.protects(),
+            code(&model.certificate),
+            if arguments.accept_foreign {
+                ""
+            } else {
+                "\nwhoever knows that it was so says --accept-foreign"
+            },
+        )
+    } else if verdict.holds() {
         write!(
             text,
             "yes: from its public facts this model is (ε = {}, δ = {})-differentially private\n\
@@ -30,7 +47,25 @@ pub(crate) fn run(arguments: &Verify, printer: &Printer) -> Result<ExitCode, Fai
         write!(text, "no: the certificate does not prove what it claims; what fails: {}", names.join(", "))
     };
     printer.result(&text, &object(&verdict, &model.certificate));
-    Ok(if verdict.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if accepted { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Which code a condition is about.
+fn code(certificate: &Certificate) -> String {
+    let Some(condition) = &certificate.condition else { return String::new() };
+    let named = |name: &str, sha256: Option<&String>| match sha256 {
+        Some(hash) => format!("{name} (SHA-256 {hash})"),
+        None => format!("{name} (whose text is not known)"),
+    };
+    let (function, adapter) = (&condition.function, &condition.adapter);
+    let packages: Vec<String> =
+        condition.packages.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    format!(
+        "the code is {}, by {}, with {}",
+        named(&function.name, function.sha256.as_ref()),
+        named(&adapter.name, adapter.sha256.as_ref()),
+        packages.join(", ")
+    )
 }
 
 fn table(verdict: &Verdict) -> String {
@@ -57,7 +92,7 @@ fn object(verdict: &Verdict, certificate: &Certificate) -> Value {
         .collect();
     let claim = &certificate.claim;
     json!({
-        "holds": verdict.holds(), "epsilon": claim.epsilon, "delta": claim.delta, "adjacency": claim.adjacency,
+        "holds": verdict.holds(), "condition": certificate.condition, "relations_hold": verdict.relations_hold(), "epsilon": claim.epsilon, "delta": claim.delta, "adjacency": claim.adjacency,
         "protects": certificate.protects(), "checks": checks,
     })
 }

@@ -45,6 +45,15 @@ pub(super) fn section(model: &PrivateModel) -> Result<String, Failure> {
         shown::up(claim.delta),
         certificate.protects(),
     ));
+    if let Some(condition) = &certificate.condition {
+        let _ = writeln!(
+            body,
+            "<p class=\"caution\"><strong>Only if the clip was as stated:</strong> all of this holds if {}. Records were scored by {}, which is \
+             not part of pairdp, and nobody can recompute from this file what it did.</p>",
+            html::escape(&condition.rests_on),
+            html::escape(&condition.function.name),
+        );
+    }
     let plot = Plot::new(
         Axis::linear("false-positive rate", 0.0, 1.0),
         Axis::linear("true-positive rate, at most", 0.0, 1.0),

@@ -108,6 +108,10 @@ fn parameters(model: &PrivateModel) -> String {
              and no reasons are given for a score.",
             form.hidden
         )),
+        Score::Foreign(form) => html::paragraph(&format!(
+            "Scores are those of a function in Python with {} parameters: no weight says what a column does, and no reasons are given for a score.",
+            form.parameters
+        )),
     };
     if let Released::Gradients { releases, .. } = &model.certificate.released
         && releases.len() > 1

@@ -26,6 +26,10 @@ pub(super) fn score(value: &Value) -> String {
             "a network: the weighted sum and {} hidden units (tanh), started from the public seed {}",
             of["hidden"], of["seed"]
         ),
+        ("foreign", of) => format!(
+            "a function in Python with {} parameters, started from the public seed {}; its gradients count as scaled down to {}",
+            of["parameters"], of["seed"], of["bound"]
+        ),
         _ => "a weighted sum of the features".into(),
     }
 }

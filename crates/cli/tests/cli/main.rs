@@ -11,6 +11,7 @@ mod delivery;
 mod engines;
 mod evaluate;
 mod evidence;
+mod foreign;
 mod interrupts;
 mod kills;
 mod manual;

@@ -6,11 +6,13 @@ use crate::PublicIndices as _;
 use crate::certificate::{Certificate, GradientRelease, Released, describe};
 use crate::error::ORDER_OF_TIME;
 use crate::parts::Parts;
+use crate::spec::foreign::{self, ForeignScore};
 use crate::{Algorithm, Checkpointer, LearnError, start_of};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Claimed, Source};
 use pairdp_pairwise::kernel::parts;
-use pairdp_pairwise::{Constants, Neighbours, Objective, PerPerson, Problem, RankingForm, Records};
+use pairdp_pairwise::{Constants, Neighbours, Objective, PerPerson, Problem, RankingForm, Records, Score};
+use std::sync::Arc;
 
 /// Owns the records and answers noisy queries, as many as its mechanism states and no more.
 ///
@@ -35,6 +37,8 @@ pub struct Curator<S: Source> {
     pub(super) start: Vec<f64>,
     /// Whether labels were counted by cells of the score.
     pub(super) counted: bool,
+    /// The function that scores records, if it is not ours.
+    pub(super) foreign: Option<Arc<dyn ForeignScore>>,
 }
 
 /// Where the records are.
@@ -95,8 +99,21 @@ impl<S: Source> Curator<S> {
         let public = mechanism.common().public;
         let start = start_of(public.problem, public.features);
         let (made, gradients, order, ahead, trace) = (0, Vec::new(), Vec::new(), None, None);
-        let counted = false;
-        Self { table, mechanism, source, made, gradients, constants, order, ahead, trace, start, counted }
+        let (counted, foreign) = (false, None);
+        Self {
+            table,
+            mechanism,
+            source,
+            made,
+            gradients,
+            constants,
+            order,
+            ahead,
+            trace,
+            start,
+            counted,
+            foreign,
+        }
     }
 
     /// The records, for queries that need them in one place.
@@ -114,6 +131,23 @@ impl<S: Source> Curator<S> {
     pub(crate) fn starting_at(self, start: Vec<f64>) -> Result<Self, LearnError> {
         check_domain(self.problem(), &start)?;
         Ok(Self { start, ..self })
+    }
+
+    /// The same with the function that scores its records, and starts where that says.
+    ///
+    /// # Errors
+    /// [`LearnError::NoFunction`] unless scores are foreign exactly where there is a function; [`LearnError::WrongAnswer`] if it cannot score
+    /// rows of zeros.
+    pub(crate) fn scored_by(self, foreign: Option<Arc<dyn ForeignScore>>) -> Result<Self, LearnError> {
+        let PublicFacts { problem, features, .. } = self.public();
+        match (problem.score(), &foreign) {
+            (Score::Foreign(form), Some(score)) => {
+                let start = foreign::start(score.as_ref(), form, features)?;
+                Ok(Self { start, foreign, ..self })
+            }
+            (Score::Linear | Score::Network(_), None) => Ok(self),
+            _ => Err(LearnError::NoFunction),
+        }
     }
 
     /// Where a descent starts.
@@ -253,6 +287,9 @@ pub(crate) fn can_ask_parts(mechanism: &Mechanism) -> Result<(), LearnError> {
     if plan.representation().is_some() && matches!(problem.objective(), Objective::Metric { .. }) {
         // Every part of a metric has the whole table, so that weights of knots would be added up once for each.
         return Err(LearnError::OnePlace("a metric by ranks"));
+    }
+    if let Score::Foreign(_) = problem.score() {
+        return Err(LearnError::OnePlace("a foreign score"));
     }
     // Moments are sums over records, whatever the pairs are.
     if plan.algorithm() != Algorithm::Moments && !parts::can_ask(problem) {

@@ -62,6 +62,9 @@ impl Settings {
                 value: rate,
             });
         }
+        if self.is_foreign() {
+            return Ok(self.resolved_foreign());
+        }
         if self.is_network() && self.task != Task::Metric {
             return self.resolved_network(records, budget);
         }

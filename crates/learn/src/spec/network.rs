@@ -1,6 +1,7 @@
 //! Choices that a network leaves open, and where it starts.
 
 use super::auto;
+use super::foreign;
 use super::plan::{Algorithm, Average, Plan};
 use crate::{LearnError, LossKind, RepresentationKind, Risk, Settings, Task};
 use pairdp_noise::{Replay, Source};
@@ -25,13 +26,18 @@ const LINEAR: (f64, f64) = (0.85, 0.5);
 /// Standard deviation of the first weights, on rows of the unit ball.
 const SPREAD: f64 = 2.0;
 /// The public seed of the first weights, unless said.
-const SEED: u64 = 1;
+pub(super) const SEED: u64 = 1;
 /// The part of the budget for where columns lie: tables that are worth a network are large, and need less of it.
 pub(crate) const REPRESENTATION_SHARE: f64 = 0.1;
 /// From this n·μ on a network may find what linear scores cannot.
 pub(crate) const WORTHWHILE: f64 = 20_000.0;
 
 impl Settings {
+    /// Whether scores are weighted sums.
+    pub(crate) fn is_linear(&self) -> bool {
+        !self.is_network() && !self.is_foreign()
+    }
+
     /// Whether scores are those of a network.
     pub(crate) fn is_network(&self) -> bool {
         self.scores == Some(ScoreKind::Network)
@@ -39,11 +45,15 @@ impl Settings {
 
     /// What is compared, for records of so many columns.
     pub(crate) fn score_of(&self, columns: usize) -> Result<Score, LearnError> {
+        if self.is_foreign() {
+            return self.foreign_score();
+        }
         if !self.is_network() {
             let misplaced = [
                 (self.hidden.is_some(), "hidden units"),
                 (self.linear_share.is_some(), "shares of a linear term"),
                 (self.start_seed.is_some(), "seeds of a start"),
+                (self.gradient_bound.is_some(), "bounds on gradients"),
             ];
             return match misplaced.iter().find(|(said, _)| *said) {
                 Some((_, what)) => Err(LearnError::OfNetworks(what)),
@@ -116,7 +126,7 @@ pub(crate) fn by_time(
     share: f64,
 ) -> Result<Plan, LearnError> {
     let plan = auto::by_time(problem, records, budget, share)?;
-    let (steps, size) = (plan.steps(), plan.step_size());
+    let (steps, size) = (plan.steps(), plan.step_size() / foreign::scale(problem));
     let last = Plan::new(Algorithm::NoisyGd, steps, size, Average::Last)?;
     last.with_law(plan.law()).with_momentum(plan.momentum())
 }
@@ -124,7 +134,8 @@ pub(crate) fn by_time(
 /// Where a descent starts, from public facts: at scores of 0.
 pub fn start_of(problem: Problem, columns: usize) -> Vec<f64> {
     match problem.score() {
-        Score::Linear => vec![0.0; problem.parameters(columns)],
+        // Where a foreign score starts is for its code to say.
+        Score::Linear | Score::Foreign(_) => vec![0.0; problem.parameters(columns)],
         Score::Network(form) => start(form, columns),
     }
 }

@@ -86,6 +86,10 @@ pub struct Settings {
     pub linear_share: Option<f64>,
     /// Public seed of a network's first weights, which the certificate names; 1 unless said. It never reaches the noise.
     pub start_seed: Option<u64>,
+    /// Parameters of a foreign score, which is then what is compared: a function that is not part of this code.
+    pub foreign_parameters: Option<u64>,
+    /// The longest gradient of a record's foreign score, to which longer ones are scaled down; 1 unless said.
+    pub gradient_bound: Option<f64>,
     /// What share of records is positive, as far as is publicly known; a guess will do.
     pub positive_rate: Option<f64>,
     /// For rankers: of what; pairs unless said or, without an algorithm, by public facts.
@@ -155,6 +159,8 @@ impl Default for Settings {
             hidden: None,
             linear_share: None,
             start_seed: None,
+            foreign_parameters: None,
+            gradient_bound: None,
             positive_rate: None,
             risk: None,
             intercept: None,
@@ -236,7 +242,8 @@ impl Settings {
             // The noise of losses that grow steeper with the score grows with the radius.
             _ => 3.0,
         });
-        let domain = match self.domain.unwrap_or_default() {
+        let usual = if self.is_foreign() { DomainKind::Whole } else { DomainKind::default() };
+        let domain = match self.domain.unwrap_or(usual) {
             DomainKind::Ball => Domain::Ball { radius },
             DomainKind::Whole => Domain::Whole,
             DomainKind::PsdBall => Domain::PsdBall { radius },
@@ -300,6 +307,8 @@ impl Settings {
             // With the constant, records of length 1.
             (true, true) => (1.0 - RANKS_CONSTANT * RANKS_CONSTANT).sqrt(),
             (true, false) => 1.0,
+            // A foreign score takes rows as they are: no guarantee rests on how long they may be.
+            (false, _) if self.is_foreign() => up_by((features as f64).sqrt(), 1.0),
             (false, _) => auto::feature_bound(self.task, features),
         })
     }
@@ -332,6 +341,8 @@ impl Settings {
 
     fn has_intercept(&self) -> bool {
         self.intercept.unwrap_or(match self.task {
+            // The function has its own, if it has one.
+            _ if self.is_foreign() => false,
             Task::Ranking => self.risk == Some(Risk::Records),
             Task::Classification | Task::Regression => true,
             Task::Metric | Task::Survival => false,

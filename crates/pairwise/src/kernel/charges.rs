@@ -12,14 +12,14 @@ use pairdp_units::directed::up_by;
 
 /// Scores are cut off here, where every loss but the squared one has long been saturated: beyond it, boxes could not be
 /// numbered. A cut-off score is still a function of one record and the parameters, which is all the proofs need.
-pub(super) const LARGEST_SCORE: f64 = (1_u64 << 40) as f64;
+pub(crate) const LARGEST_SCORE: f64 = (1_u64 << 40) as f64;
 
 /// A ranking problem in the indicator form: the symmetric form is φ(2m) over each pair twice, so that its gradient is the
 /// indicator form's at twice the scores, times four, and its risk twice, plus φ(0) for the pairs of one class.
 pub(super) struct Scaled {
     pub(super) loss: MarginLoss,
     pub(super) margin_scale: f64,
-    gradient_scale: f64,
+    pub(super) gradient_scale: f64,
     risk_scale: f64,
 }
 

@@ -40,6 +40,7 @@ pub fn risk(problem: Problem, records: &Records, w: &[f64]) -> f64 {
     let point = |i: usize| match problem.score() {
         Score::Linear => score(records.row(i), w),
         Score::Network(form) => score_and_gradient(problem, form, records.row(i), w).0,
+        Score::Foreign(_) => super::pull_back::elsewhere(),
     };
     let pair =
         |i: usize, j: usize| match problem.objective() {

@@ -52,6 +52,7 @@ pub(super) fn total(
             };
             network::weighted_sum(records, &layers, most, Some(bound), weights, par)
         }
+        Score::Foreign(_) => pull_back::elsewhere(),
     }
 }
 
@@ -67,6 +68,7 @@ pub(super) fn risk(problem: Problem, loss: PointLoss, records: &Records, w: &[f6
     let layers = match problem.score() {
         Score::Linear => None,
         Score::Network(form) => Some(Layers::new(form, problem.feature_bound(), w)),
+        Score::Foreign(_) => pull_back::elsewhere(),
     };
     let score = |i: usize| match &layers {
         None => rows::score(records.row(i), w),

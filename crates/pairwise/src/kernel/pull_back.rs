@@ -22,6 +22,7 @@ pub(super) fn scores(
             let layers = Layers::new(form, problem.feature_bound(), w);
             network::scores(records, &layers, scale, bound, par)
         }
+        Score::Foreign(_) => elsewhere(),
     }
 }
 
@@ -41,6 +42,7 @@ pub(super) fn weighted_sum(
             let weights = |range: Range<usize>, _: &[f64], out: &mut [f64]| weights(range, out);
             network::weighted_sum(records, &layers, (most, n), None, weights, par)
         }
+        Score::Foreign(_) => elsewhere(),
     }
 }
 
@@ -52,6 +54,7 @@ pub(super) fn sums(problem: Problem, (most, n): (f64, usize), totals: &[i128]) -
             totals.iter().map(|total| grid.weighed(*total)).collect()
         }
         Score::Network(form) => network::sums(form, problem.feature_bound(), most, n, totals),
+        Score::Foreign(_) => elsewhere(),
     }
 }
 
@@ -60,7 +63,13 @@ pub(super) fn roundings(problem: Problem, columns: usize, linear: f64) -> f64 {
     match problem.score() {
         Score::Linear => linear * (columns as f64).sqrt(),
         Score::Network(form) => network::roundings(form.parameters(columns)),
+        Score::Foreign(form) => network::roundings(form.parameters),
     }
+}
+
+/// A caller that asks here for what [`super::foreign`] is for.
+pub(super) fn elsewhere() -> ! {
+    unreachable!("foreign scores are computed elsewhere")
 }
 
 fn grid(problem: Problem, most: f64) -> Grid {

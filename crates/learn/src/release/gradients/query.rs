@@ -3,9 +3,10 @@
 use crate::LearnError;
 use crate::release::Mechanism;
 use crate::release::curator::{Curator, Holding, count};
+use crate::spec::foreign::ForeignScore;
 use pairdp_noise::Source;
-use pairdp_pairwise::Objective;
 use pairdp_pairwise::kernel::{self, Par};
+use pairdp_pairwise::{Foreign, Objective, Problem, Records, Score};
 
 impl<S: Source> Curator<S> {
     /// The gradient of the risk over all pairs at public parameters, with noise.
@@ -37,6 +38,10 @@ impl<S: Source> Curator<S> {
             Holding::Here(records) => &*records,
             Holding::Elsewhere(parts) => return parts.gradient(problem, parameters),
         };
+        if let Score::Foreign(form) = problem.score() {
+            let score = self.foreign.as_deref().ok_or(LearnError::NoFunction)?;
+            return gradient_of(score, form, problem, records, parameters);
+        }
         let here = records.len();
         // Persons are divided by the public number of them, which under a cap is the cap.
         if here == size || problem.weighs() {
@@ -53,4 +58,29 @@ impl<S: Source> Curator<S> {
         gradient.iter_mut().for_each(|value| *value *= share);
         Ok(gradient)
     }
+}
+
+/// The gradient of the risk by a foreign score. A sum that is not finite says that its terms were not bounded, and so does code that fails: then
+/// the run ends, as no noise covers what such a release would tell.
+fn gradient_of(
+    score: &dyn ForeignScore,
+    form: Foreign,
+    problem: Problem,
+    records: &Records,
+    parameters: &[f64],
+) -> Result<Vec<f64>, LearnError> {
+    let (rows, columns, n) = (records.features(), records.columns(), records.len());
+    let failed = |_| LearnError::ForeignFailed("failed");
+    let scores = score.scores(parameters, rows, columns).map_err(failed)?;
+    if scores.len() != n {
+        return Err(LearnError::ForeignFailed("returned another number of scores"));
+    }
+    let charges = kernel::foreign::charges(problem, scores, records.targets(), Par::Parallel);
+    let sum =
+        score.weighted_clipped_gradient(parameters, rows, columns, &charges, form.bound).map_err(failed)?;
+    if sum.len() != form.parameters {
+        return Err(LearnError::ForeignFailed("returned a sum of another length"));
+    }
+    kernel::foreign::gradient(problem, sum, n)
+        .ok_or(LearnError::ForeignFailed("returned a sum that is not finite"))
 }
