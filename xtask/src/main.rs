@@ -1,5 +1,6 @@
 //! One command per chore: `cargo xtask --help` lists them.
 
+mod api;
 mod docs;
 mod engines;
 mod figures;
@@ -40,6 +41,12 @@ const TASKS: &[Task] = &[
         takes: "",
         about: "pack every published crate, in order, without the network",
         run: test::package,
+    },
+    Task {
+        name: "api",
+        takes: "[--check]",
+        about: "the public items of every published crate, listed in docs/api; --check says what changed",
+        run: api::run,
     },
     Task {
         name: "sdist",

@@ -13,6 +13,7 @@ const STAGES: &[Stage] = &[
     ("format", format),
     ("lints", lints),
     ("documentation", documentation),
+    ("public items", crate::api::check),
     ("other systems", other_systems),
     ("packages", packages),
     ("source distribution", source_distribution),
@@ -135,11 +136,12 @@ fn python_wheel() -> Result<()> {
     Ok(())
 }
 
-/// Ray and Dask are large and not everywhere to be had; without one, the tests that need it are skipped.
+/// Ray, Dask and JAX are large and not everywhere to be had; without one, the tests that need it are skipped.
 fn engines(environment: &Path) {
     for (name, package) in [
         ("Ray", "ray[client]>=2.52"),
         ("Dask", "distributed>=2024.8"),
+        ("JAX", "jax>=0.4.30"),
         ("scikit-survival, an oracle", "scikit-survival>=0.24"),
     ] {
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package];
