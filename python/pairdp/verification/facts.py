@@ -165,7 +165,7 @@ class Facts:
         require(self.epsilon > 0.0 and (pure or 0.0 < self.delta < 1.0), f"ε is {self.epsilon}, δ is {self.delta}")
 
     def _sizes(self) -> None:
-        columns = fields(self.predictor["encoding"], "columns")["columns"]
+        columns = fields(self.predictor["encoding"], "columns", "text")["columns"]
         ranks = stages.maps_rows(self.predictor.get("representation"))
         encoded = stages.mapped(columns) if ranks else sum(_width(column) for column in columns)
         weights, d = len(self.predictor["parameters"]), self.features

@@ -252,7 +252,8 @@ pub(crate) fn find_schema(data: &Path, named: Option<&Path>) -> Result<Schema, F
     }
     let first = table_files(data)?.into_iter().next().unwrap_or_else(|| data.to_owned());
     let header = Table::header(&first)?;
-    let example = template(header.iter().map(String::as_str)).replace('\n', "\n  ");
+    let delimiter = Table::delimiter(&first)?;
+    let example = template(header.iter().map(String::as_str), delimiter).replace('\n', "\n  ");
     Err(Failure::coded(
         "no-schema",
         format!("{}: no public ranges are known for its columns", data.display()),
