@@ -257,7 +257,7 @@ pub(crate) struct Predict {
     pub(crate) model: PathBuf,
     /// Table with the model's columns
     pub(crate) data: PathBuf,
-    /// CSV file to write [default: standard output]
+    /// File to write: Parquet if its name ends in .parquet, otherwise CSV [default: CSV to standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Replace a file of predictions that is there already
@@ -438,7 +438,7 @@ pub(crate) enum SchemaCommand {
 #[derive(Args)]
 #[command(after_help = "Examples:\n  pairdp schema init cohort.csv")]
 pub(crate) struct SchemaInit {
-    /// Table with a header: .csv, .csv.gz or .parquet
+    /// Table with a header: .csv, .csv.gz, .tsv, .tsv.gz or .parquet
     pub(crate) data: PathBuf,
     /// Schema file to write [default: DATA with the ending .schema.toml]
     #[arg(long, value_name = "FILE")]
@@ -448,7 +448,7 @@ pub(crate) struct SchemaInit {
 #[derive(Args)]
 #[command(after_help = "Examples:\n  pairdp schema check cohort.csv")]
 pub(crate) struct SchemaCheck {
-    /// Table: .csv, .csv.gz, .parquet, .svm or .libsvm
+    /// Table: .csv, .csv.gz, .tsv, .parquet, .svm or .libsvm
     pub(crate) data: PathBuf,
     /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
     #[arg(long, value_name = "FILE")]
@@ -464,7 +464,7 @@ Examples:
   pairdp check cohort.csv
   pairdp check cohort.csv --out cohort.not-private.txt")]
 pub(crate) struct Check {
-    /// Table: .csv, .csv.gz or .parquet
+    /// Table: .csv, .csv.gz, .tsv, .tsv.gz or .parquet
     pub(crate) data: PathBuf,
     /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
     #[arg(long, value_name = "FILE")]

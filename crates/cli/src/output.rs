@@ -171,6 +171,9 @@ impl Taken {
     }
 }
 
+/// Who wrote a Parquet file, as far as it says so itself.
+pub(crate) const PARQUET_MARK: &str = "predictions of pairdp";
+
 /// What every custodian's check begins with.
 pub(crate) const NOT_PRIVATE: &str = "not private: do not publish";
 
@@ -235,13 +238,19 @@ impl Output {
     /// Writes the file.
     pub(crate) fn write(self, bytes: &[u8]) -> Result<(), Failure> {
         let Self { path, way } = self;
-        way.write(bytes).map_err(|error| Failure::write(&path, &error))
+        way.write_whole(bytes).map_err(|error| Failure::write(&path, &error))
+    }
+
+    /// The file, to be written bit by bit.
+    pub(crate) fn stream(self) -> Stream {
+        let Self { path, way } = self;
+        Stream { path, way: io::BufWriter::new(way) }
     }
 
     /// Writes what was paid for: if not to its place, then to one where it is not lost.
     pub(crate) fn write_paid(self, bytes: &[u8]) -> Result<(), Failure> {
         let Self { path, way } = self;
-        let Err(error) = way.write(bytes) else { return Ok(()) };
+        let Err(error) = way.write_whole(bytes) else { return Ok(()) };
         let message = Failure::not_written(&path, &error);
         let kept = draft::elsewhere(bytes).map(|path| format!("was kept as {}", path.display()));
         let kept = kept.unwrap_or_else(|_| {
@@ -253,10 +262,55 @@ impl Output {
 }
 
 impl Way {
-    fn write(self, bytes: &[u8]) -> io::Result<()> {
+    fn write_whole(self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Beside(draft) => draft.put(bytes),
             Self::Through(mut node) => node.write_all(bytes).and_then(|()| node.flush()),
+        }
+    }
+}
+
+/// A file that is written bit by bit. It is in its place when it is whole, and never before.
+pub(crate) struct Stream {
+    path: PathBuf,
+    way: io::BufWriter<Way>,
+}
+
+impl Stream {
+    /// Puts it in its place.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let Self { path, way } = self;
+        let way = way.into_inner().map_err(io::IntoInnerError::into_error);
+        let placed = way.and_then(|way| match way {
+            Way::Beside(draft) => draft.place(),
+            Way::Through(mut node) => node.flush(),
+        });
+        placed.map_err(|error| Failure::write(&path, &error))
+    }
+}
+
+impl io::Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.way.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.way.flush()
+    }
+}
+
+impl io::Write for Way {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Beside(draft) => draft.write(bytes),
+            Self::Through(node) => node.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Beside(draft) => draft.flush(),
+            Self::Through(node) => node.flush(),
         }
     }
 }
