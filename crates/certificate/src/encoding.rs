@@ -86,7 +86,7 @@ impl Bounds {
 }
 
 /// Whether a text has the form of a date; which day it is, no guarantee rests on.
-fn is_date(text: &str) -> bool {
+pub(crate) fn is_date(text: &str) -> bool {
     let form = |(place, byte): (usize, u8)| match place {
         4 | 7 => byte == b'-',
         _ => byte.is_ascii_digit(),

@@ -14,6 +14,7 @@ mod condition;
 mod document;
 mod encoding;
 mod problem;
+mod provenance;
 mod released;
 
 pub use algorithm::{Algorithm, Average, Noise, Order, Shuffle};
@@ -21,12 +22,13 @@ pub use certificate::{Certificate, Claim, FORMAT, FORMER, Ranges};
 pub use condition::{Class, Condition, Source};
 pub use document::{
     AsPrinted, CellPlan, Counted, DocumentError, KnotPlan, MODEL_FORMAT, ModelDocument, Predictor,
-    Probabilities, Representation, Task, Tighten, Training,
+    Probabilities, Representation, Task, Tighten, Training, who_reads,
 };
-pub use encoding::{Column, Encoding, Label, Others, Scalar};
+pub use encoding::{Bounds, Column, Encoding, Holds, Label, Others, Scalar, TextStyle};
 pub use pairdp_units::{Labels, Neighbours, PerPerson, Unit};
 pub use problem::{
     Activation, Domain, Foreign, MarginLoss, MetricLoss, Network, Objective, PointLoss, Problem, RankingForm,
     Score,
 };
+pub use provenance::Provenance;
 pub use released::{GradientRelease, Phase, Released, Sampling, Stage, StageNoise, Weights};

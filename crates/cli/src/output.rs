@@ -36,6 +36,9 @@ pub(crate) enum Kind {
     Checkpoint,
     AuditRuns,
     Check,
+    SigningKey,
+    PublicKey,
+    Signature,
 }
 
 impl Kind {
@@ -55,12 +58,23 @@ impl Kind {
             Self::Checkpoint => "a checkpoint",
             Self::AuditRuns => "a file of audited runs",
             Self::Check => "a custodian's check",
+            Self::SigningKey => "a signing key",
+            Self::PublicKey => "a public key",
+            Self::Signature => "a signature",
         }
     }
 
     /// Whether it is about records and not protected by noise, or for the custodian alone until a run is done.
     fn for_its_owner(self) -> bool {
-        matches!(self, Self::Baseline | Self::Predictions | Self::Influence | Self::Checkpoint | Self::Check)
+        matches!(
+            self,
+            Self::Baseline
+                | Self::Predictions
+                | Self::Influence
+                | Self::Checkpoint
+                | Self::Check
+                | Self::SigningKey
+        )
     }
 
     /// Whether a file of this kind can be had again by running the command again. A model cannot: it cost budget, and its noise
@@ -69,6 +83,8 @@ impl Kind {
     fn replaces(self, found: Found) -> bool {
         match self {
             Self::Model | Self::Schema | Self::Table | Self::Predictions => false,
+            // A signature may be another's, and a key cannot be had again.
+            Self::Signature | Self::SigningKey | Self::PublicKey => false,
             _ => found == Found::Kind(self),
         }
     }
@@ -98,6 +114,7 @@ pub(crate) enum Role {
     Schema,
     Model,
     Ledger,
+    Key,
     Result,
 }
 
@@ -108,6 +125,7 @@ impl Role {
             Self::Schema => "this is the schema that the command reads",
             Self::Model => "this is the model that the command reads",
             Self::Ledger => "this belongs to the ledger that the command uses",
+            Self::Key => "this is the key that the command reads",
             Self::Result => "the command writes something else there",
         }
     }
@@ -408,13 +426,13 @@ fn may_replace(path: &Path, kind: Kind, force: Force) -> Result<(), Failure> {
         }
         Found::Kind(other) => format!("{shown}: there is {} already", other.name()),
         Found::Ledger => format!("{shown}: this is a ledger"),
-        Found::Key => format!("{shown}: this is the key of a ledger"),
+        Found::Key => format!("{shown}: this is a key"),
         Found::SimulatedSchema => format!("{shown}: there is {} already", Kind::Schema.name()),
         _ if kind == Kind::Table => format!("{shown}: there is a file already"),
         _ => format!("{shown}: there is a file already, and it is not {}", kind.name()),
     };
     let by_force = match kind {
-        Kind::Model | Kind::Predictions => found == Found::Kind(kind),
+        Kind::Model | Kind::Predictions | Kind::Signature => found == Found::Kind(kind),
         // It says that the table is public, and must not take the place of a schema that somebody wrote.
         Kind::Schema => found == Found::SimulatedSchema,
         Kind::Table => {

@@ -335,9 +335,10 @@ impl CellProblem {
                 "write ids as text, or as whole numbers if the schema says `kind = \"integer\"`"
             }
             Self::NotText => "save the table as UTF-8",
-            Self::NotANumber | Self::NotFinite => {
+            Self::NotANumber => {
                 "mend the cell, or leave the column out of the schema; decimal commas need `decimal = \",\"` there"
             }
+            Self::NotFinite => "mend the cell, or leave the column out of the schema",
             Self::NotADate => "write dates as 2024-02-29, with or without a time after it",
             Self::PointForComma => {
                 "write 1234,5 without points between thousands, or leave `decimal` out of the schema"

@@ -56,6 +56,7 @@ pub use pairdp_learn as learn;
 pub use pairdp_ledger as ledger;
 pub use pairdp_noise as noise;
 pub use pairdp_pairwise as pairwise;
+pub use pairdp_signature as signature;
 pub use pairdp_units as units;
 pub use pairdp_verify as verify;
 

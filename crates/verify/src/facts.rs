@@ -4,7 +4,7 @@ use crate::algorithms::{has_phases, learns_from_times, needs_pairs, perturbs_out
 use crate::constants::{self, Constants, constants, is_semidefinite, radius};
 use crate::losses::{is_lipschitz, needs_tree};
 use crate::relations::{Relation, TOLERANCE, close, covers, require};
-use crate::{former, moments, paths, probabilities, ranges, samples, stages};
+use crate::{former, moments, paths, probabilities, provenance, ranges, samples, stages};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{
     Algorithm, Certificate, Condition, Domain, FORMAT, FORMER, Labels, MetricLoss, ModelDocument, Neighbours,
@@ -56,6 +56,7 @@ impl<'a> Facts<'a> {
             ),
             ("stages", stages::RELATION, stages::check(self)),
             ("probabilities", probabilities::RELATION, probabilities::check(self)),
+            ("provenance", provenance::RELATION, provenance::check(self)),
             ("score bound", "the largest score is κB", self.score_bound()),
             ("model", "‖w‖ ≤ B", self.model_norm()),
             ("plan", "the plan that trained is the one that was certified", self.plan()),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr
 
-from . import former, probabilities, ranges, stages
+from . import former, probabilities, provenance, ranges, stages
 from .algorithms import HALVING, KINDS, LEARN_FROM_TIMES, WHOLE_TABLE
 from .constants import Constants, constants, score_parameters
 from .losses import MARGINS
@@ -47,7 +47,7 @@ class Facts:
         self.patience = patience
         keys = "format claim records features parameters problem score_bound algorithm noise lattice_bits"
         self.certificate = fields(
-            document["certificate"], keys + " sampler_delta released", "ranges public_ranges stages condition"
+            document["certificate"], keys + " sampler_delta released", "ranges public_ranges stages condition provenance"
         )
         claim = fields(self.certificate["claim"], "epsilon delta adjacency")
         self.problem = Problem.read(self.certificate["problem"])
@@ -108,6 +108,7 @@ class Facts:
                 "counts of labels by cells of the score, if any: Δ = √2 (2 in ℓ1; 1 under a promised cap), σ = (Δ + 2τ)/(m − rounding)",
                 lambda: probabilities.check(self),
             ),
+            ("provenance", provenance.RELATION, lambda: provenance.check(self)),
             ("persons", "how the records of a person enter is proved for the algorithm and the loss", self._persons),
             ("plan", "the plan that trained is the one that was certified", self._plan),
             ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", self._sampler),

@@ -24,7 +24,7 @@ pub(super) enum Found {
     SimulatedSchema,
     /// A ledger, or another database.
     Ledger,
-    /// A ledger's key.
+    /// The key of a ledger, or one that signs or checks.
     Key,
     /// Something else.
     Other,
@@ -92,6 +92,7 @@ impl Found {
             Some("pairdp-scoring") => Kind::Scoring,
             Some("pairdp-ledger-export") => Kind::LedgerExport,
             Some("pairdp-checkpoint") => Kind::Checkpoint,
+            Some("pairdp-signature") => Kind::Signature,
             Some("pairdp-audit") => Kind::AuditRuns,
             _ => return Self::Other,
         };
@@ -101,7 +102,8 @@ impl Found {
 
 fn is_key(bytes: &[u8]) -> bool {
     let text = bytes.trim_ascii();
-    text.len() == 64 && text.iter().all(u8::is_ascii_hexdigit)
+    let of_ledger = text.len() == 64 && text.iter().all(u8::is_ascii_hexdigit);
+    of_ledger || text.starts_with(b"pairdp-signing-key/") || text.starts_with(b"pairdp-public-key/")
 }
 
 /// The first line is one that `predict` writes.
