@@ -133,7 +133,9 @@ def verify(
             AttributeError,
             RecursionError,
         ) as error:
-            return Verdict([*checks, Check("format", "a model file of a known format, with nothing else in it", _why(error))])
+            return Verdict(
+                [*checks, Check("format", "a model file of a known format, with nothing else in it", _why(error))]
+            )
         for name, relation, check in relations:
             try:
                 check()

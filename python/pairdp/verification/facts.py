@@ -47,7 +47,9 @@ class Facts:
         self.patience = patience
         keys = "format claim records features parameters problem score_bound algorithm noise lattice_bits"
         self.certificate = fields(
-            document["certificate"], keys + " sampler_delta released", "ranges public_ranges stages condition provenance"
+            document["certificate"],
+            keys + " sampler_delta released",
+            "ranges public_ranges stages condition provenance",
         )
         claim = fields(self.certificate["claim"], "epsilon delta adjacency")
         self.problem = Problem.read(self.certificate["problem"])
