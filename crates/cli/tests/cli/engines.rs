@@ -272,10 +272,10 @@ fn issue_18_bad_messages_to_workers_have_their_words() {
     workplace.write("parts/short.csv", &format!("{header}\nSECRET\n"));
     workplace.write("parts/other.csv", "SECRET\n1\n");
     let shown = |name: &str| workplace.path(name).display().to_string();
-    let mend = "hint: mend the cell, or leave the column out of the schema";
+    let mend = "hint: mend the cell, or leave the column out of the schema; decimal commas need `decimal = \",\"` there";
     let bad = format!("{}: column `age`: not a number\n{mend}", shown("parts/bad.csv"));
     let short = format!(
-        "{}: a row has not as many cells as the header\nhint: quote cells that contain commas",
+        "{}: a row has not as many cells as the header\nhint: quote cells that contain the delimiter",
         shown("parts/short.csv")
     );
     let other = format!(
