@@ -2,7 +2,7 @@
 
 use crate::encoding::{Encoding, Label};
 use crate::problem::{is_zero, within};
-use crate::{Algorithm, Average, Certificate, Condition, Noise, Order, Score};
+use crate::{Algorithm, Average, Certificate, Condition, NoiseKind, Order, Score};
 use pairdp_units::{FrontEnd, Hint};
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +136,7 @@ pub struct Training {
     /// Which iterate becomes the model.
     pub average: Average,
     /// Which noise.
-    pub law: Noise,
+    pub law: NoiseKind,
     /// The public indices, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
@@ -194,12 +194,41 @@ pub struct Tighten {
     pub columns: usize,
 }
 
+/// Whose formula.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Paper {
+    /// Yang, Lei, Lyu and Ying (2021).
+    Yang,
+    /// Kang, Liu, Li and Wang.
+    Kang,
+    /// Xue, Yang, Huai and Wang (2021).
+    Xue,
+    /// Bassily, Feldman, Guzmán and Talwar (2020).
+    Bassily,
+    /// Wang et al. (2024).
+    Wang,
+}
+
+impl Paper {
+    /// How it is cited.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Yang => "Yang et al. (2021)",
+            Self::Kang => "Kang et al.",
+            Self::Xue => "Xue et al. (2021)",
+            Self::Bassily => "Bassily et al. (2020)",
+            Self::Wang => "Wang et al. (2024)",
+        }
+    }
+}
+
 /// What a paper claims for its noise; no guarantee rests on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AsPrinted {
     /// Whose formula.
-    pub paper: String,
+    pub paper: Paper,
     /// The printed noise.
     pub sigma: f64,
     /// The ε that the paper claims for it.
@@ -323,7 +352,11 @@ impl Predictor {
 }
 
 impl Training {
-    fn check(&self) -> Result<(), DocumentError> {
+    /// Refuses numbers that no plan has.
+    ///
+    /// # Errors
+    /// [`DocumentError::Range`].
+    pub fn check(&self) -> Result<(), DocumentError> {
         // None where ranks are all that is released.
         let enough = self.steps > 0 || self.representation.is_some();
         within("number of steps", f64::from(self.steps), enough)?;

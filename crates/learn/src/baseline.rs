@@ -1,19 +1,17 @@
 //! Learning without privacy, to compare with. A baseline is a type of its own and never carries a certificate.
 
-pub use crate::release::walk::phase_result;
+pub use pairdp_release::phase_result;
 
-use crate::PublicIndices as _;
-use crate::parts::RowLayout;
-use crate::persons;
-use crate::release::Descent;
-use crate::release::walk::Walk;
-use crate::representation::{self, Map};
-use crate::{
-    Algorithm, Average, BaselineModel, LearnError, Order, Plan, Predictor, RepresentationKind, Settings, Task,
-};
+use crate::{RepresentationKind, Settings};
+use pairdp_certificate::{Algorithm, Average, Order};
 use pairdp_data::{Encoding, Label, Table};
+use pairdp_model::representation::{self, Map};
+use pairdp_model::{BaselineModel, Predictor, Task};
 use pairdp_pairwise::knots::Spacing;
 use pairdp_pairwise::{Objective, PerPerson, Problem, Records, Strata};
+use pairdp_release::parts::RowLayout;
+use pairdp_release::{Descent, PublicIndices as _, Walk, persons};
+use pairdp_release::{LearnError, Plan};
 use pairdp_units::directed::larger;
 
 /// How to descend without privacy.

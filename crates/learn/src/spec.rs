@@ -5,33 +5,25 @@
 //! reports print it, and [`PaidRun::train`](crate::PaidRun::train) carries it out.
 
 mod auto;
-mod cautions;
+pub(crate) mod cautions;
 pub(crate) mod explain;
 pub(crate) mod foreign;
 pub(crate) mod network;
-pub(crate) mod order;
-pub(crate) mod paper_noise;
-pub(crate) mod plan;
 pub(crate) mod settings;
-mod suggested;
 
-pub(crate) use auto::clarity;
-pub(crate) use order::Order;
-pub(crate) use paper_noise::{AsPrinted, as_printed};
-pub(crate) use plan::{Algorithm, Plan, kept};
-pub(crate) use settings::{Calibration, Settings, can_weigh};
+pub(crate) use settings::{Calibration, Settings};
 
-use crate::parts::RowLayout;
-use crate::release::{PublicFacts, packing};
-use crate::representation::{self, Map, Representation, TargetMap};
-use crate::{LearnError, Mechanism, NoiseKind, Task};
 use pairdp_accountant::Price;
-use pairdp_certificate::{CellPlan, KnotPlan};
+use pairdp_certificate::{Algorithm, AsPrinted, CellPlan, KnotPlan, NoiseKind, Order, Representation};
 use pairdp_data::{Encoding, Label};
+use pairdp_model::Task;
+use pairdp_model::representation::{self, Map, TargetMap};
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::knots::{Block, Layout, Spacing};
 use pairdp_pairwise::score_cells::CELLS;
 use pairdp_pairwise::{Problem, Score};
+use pairdp_release::parts::RowLayout;
+use pairdp_release::{Law as _, LearnError, Mechanism, Plan, PublicFacts, as_printed, packing};
 use pairdp_units::{Budget, Delta, Unit};
 
 /// A run, calibrated.
@@ -111,7 +103,7 @@ impl TrainingSpec {
     /// [`LearnError::Accountant`] for a ratio beyond f64.
     pub(crate) fn price(&self) -> Result<Price, LearnError> {
         let (event, sampler_delta) = self.mechanism.event()?;
-        let mut label = self.mechanism.name().to_owned();
+        let mut label = self.plan().algorithm().name().to_owned();
         if let Score::Foreign(_) = self.problem().score() {
             // Whoever reads the history must not take it for more than it is.
             label += " of a foreign score: private if its gradients were clipped as stated";
@@ -145,7 +137,7 @@ impl TrainingSpec {
     }
 
     pub(crate) fn facts(&self) -> PublicFacts {
-        self.mechanism.common().public
+        self.mechanism.facts()
     }
 }
 

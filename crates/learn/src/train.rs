@@ -6,30 +6,25 @@
 //!     .train(checkpointer)               releases, solve or descend → PrivateModel
 //! ```
 
-use crate::checkpoint::fingerprint;
-use crate::parts::{CountedParts, RowLayout};
-use crate::persons;
-use crate::probabilities;
-use crate::release::PublicFacts;
-use crate::release::{can_ask_parts, keeps_promise};
-use crate::representation::{self, Map, Representation, TargetMap};
-use crate::spec::foreign::{self, ForeignScore};
-use crate::start_of;
-use crate::{
-    Algorithm, Checkpointer, Curator, LearnError, Predictor, PrivateModel, Settings, Task, TrainingSpec,
-};
+use crate::{Settings, TrainingSpec};
 use pairdp_accountant::{Payer, Unbooked};
-use pairdp_certificate::{Certificate, Stage};
+use pairdp_certificate::{Algorithm, Certificate, Representation, Stage};
 use pairdp_data::{Encoding, Label, Table};
+use pairdp_model::representation::{self, Map, TargetMap};
+use pairdp_model::{Predictor, PrivateModel, Task, probabilities};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::knots::{KnotSums, Spacing};
-use pairdp_pairwise::{Neighbours, Problem, Records, Score, Strata, clip_row};
+use pairdp_pairwise::{Neighbours, Problem, Score, Strata};
+use pairdp_release::parts::{CountedParts, RowLayout};
+use pairdp_release::{
+    Checkpointer, Curator, ForeignScore, Law as _, LearnError, PublicFacts, can_ask_parts, fingerprint,
+    foreign_start, keeps_promise, persons, start_of,
+};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
 use std::sync::Arc;
-use zeroize::Zeroize as _;
 
 /// What is asked for, before the size of the table is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +86,8 @@ impl Training {
     /// ```
     /// use pairdp_accountant::Unbooked;
     /// use pairdp_data::{Encoding, Table};
-    /// use pairdp_learn::{Checkpointer, LearnError, Settings, Training};
+    /// use pairdp_learn::{Settings, Training};
+    /// use pairdp_release::{Checkpointer, LearnError};
     /// use pairdp_units::Budget;
     ///
     /// let encoding = Encoding::of_ranges([[0.0, 120.0]])?;
@@ -134,7 +130,7 @@ impl Training {
             spec.check_memory()?;
             match (spec.problem().score(), &foreign) {
                 (Score::Foreign(form), Some(score)) => {
-                    _ = foreign::start(score.as_ref(), form, spec.columns())?;
+                    _ = foreign_start(score.as_ref(), form, spec.columns())?;
                 }
                 (Score::Linear | Score::Network(_), None) => {}
                 _ => return Err(LearnError::NoFunction),
@@ -244,12 +240,12 @@ impl PaidRun {
         let condition = foreign.as_ref().map(|score| score.condition());
         let (curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
         let mut curator = curator.scored_by(foreign)?;
-        let parameters = crate::run(&mut curator, checkpointer)?;
+        let parameters = pairdp_release::run(&mut curator, checkpointer)?;
         let predictor = spec.predictor(parameters, representation, &mut curator)?;
         let PublicFacts { plan, problem, .. } = spec.facts();
         let TrainingSpec { because, as_printed, .. } = spec;
         let certificate = Certificate { condition, ..curator.close() };
-        let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
+        let mut model = PrivateModel::new(predictor, plan.into(), problem.ridge(), certificate);
         (model.because, model.as_printed, model.run) = (because, as_printed, run);
         Ok(model)
     }
@@ -265,7 +261,7 @@ impl TrainingSpec {
     ) -> Result<Predictor, LearnError> {
         let spec = self.clone();
         let targets = representation.as_ref().and_then(|released| TargetMap::new(&spec.first, released));
-        let PublicFacts { plan, features, records, .. } = spec.mechanism.common().public;
+        let PublicFacts { plan, features, records, .. } = spec.mechanism.facts();
         let TrainingSpec { task, encoding, label, layout, .. } = spec;
         let RowLayout { problem, feature_bound, constant } = layout;
         let score = problem.score();
@@ -314,7 +310,7 @@ impl TrainingSpec {
         checkpointer: &mut Checkpointer<'_>,
     ) -> Result<(Curator<S>, Option<Representation>), LearnError> {
         let (layout, mechanism) = (self.row_layout(), self.mechanism.clone());
-        let PublicFacts { problem, plan, records, .. } = mechanism.common().public;
+        let PublicFacts { problem, plan, records, .. } = mechanism.facts();
         let (mut rows, strata) = match rows {
             Rows::Here(table) => {
                 let (table, strata) = persons::settle(table, problem, records, &mut source)?;
@@ -327,7 +323,7 @@ impl TrainingSpec {
                 _ => (Rows::Parts(parts), Strata::plain(0)),
             },
         };
-        let Some(Stage::Knots { coordinates, counts_records, noise, .. }) = mechanism.common().knots else {
+        let Some(Stage::Knots { coordinates, counts_records, noise, .. }) = mechanism.first_stage() else {
             let curator = match rows {
                 Rows::Here(table) => Curator::open(layout.records(table, strata)?, mechanism, source)?,
                 Rows::Parts(parts) => {
@@ -426,25 +422,5 @@ impl TrainingSpec {
     /// Whether where columns lie is all that is released.
     fn rests(&self) -> bool {
         self.plan().steps() == 0
-    }
-}
-
-impl RowLayout {
-    /// Rows scaled down to the bound, each followed by the constant if there is one.
-    pub(crate) fn records(&self, table: Table, strata: Strata) -> Result<Records, LearnError> {
-        let Table { mut features, mut columns, targets, .. } = table;
-        if self.constant != 0.0 {
-            let mut rows = Vec::with_capacity(features.len() + targets.len());
-            for row in features.chunks_exact_mut(columns) {
-                clip_row(row, self.feature_bound);
-                rows.extend_from_slice(row);
-                rows.push(self.constant);
-            }
-            // Records are wiped when they are dropped; what they were copied from is, too.
-            features.zeroize();
-            (features, columns) = (rows, columns + 1);
-        }
-        let records = Records::with_targets(features, columns, targets, self.problem.feature_bound())?;
-        Ok(if strata.is_weighed() { records.weighed(strata) } else { records })
     }
 }

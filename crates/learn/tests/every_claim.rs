@@ -3,17 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_accountant::quadrature::gaussian_delta;
-use pairdp_certificate::ModelDocument;
+use pairdp_certificate::{Algorithm, Average, ModelDocument};
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{
-    Algorithm, Average, Curator, DomainKind, LearnError, LossKind, Mechanism, Plan, PrivateModel, Settings,
-    Task, Training, certified_event,
-};
+use pairdp_learn::{DomainKind, Settings, Training};
+use pairdp_model::{PrivateModel, Task};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{
-    Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, Problem, RankingForm, Records,
+    Domain, Labels, LossKind, MarginLoss, MetricLoss, Neighbours, Objective, Problem, RankingForm, Records,
 };
+use pairdp_release::{Curator, LearnError, Mechanism, Plan, certified_event};
 use pairdp_units::{Adjacency, Budget};
 use pairdp_verify::Verdict;
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from . import former, probabilities, ranges, stages
-from .algorithms import HALVING, KINDS, LEARN_FROM_TIMES, WHOLE_TABLE
+from .algorithms import HALVING, LEARN_FROM_TIMES, WHOLE_TABLE
 from .constants import Constants, constants, score_parameters
 from .losses import MARGINS
 from .reading import Problem, fields, number
@@ -70,7 +70,6 @@ class Facts:
         if "ranges" in self.certificate:
             self.ranges = fields(self.certificate["ranges"], "columns bins sensitivity ratio lattice_bits sigma")
         self.stages = [stages.read(stage) for stage in self.certificate.get("stages", [])]
-        require(KINDS[self.algorithm] == self.released["kind"], f"{self.algorithm} does not release this")
         keys = "task encoding feature_bound parameters"
         self.predictor = fields(document["predictor"], keys, "label constant representation probabilities score")
         self.constant = number(self.predictor.get("constant", 0.0))

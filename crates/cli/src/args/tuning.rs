@@ -4,12 +4,11 @@ use super::decisions::Counting;
 use crate::failure::Failure;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use pairdp_certificate::{Algorithm, Average, NoiseKind, Paper, Shuffle};
 use pairdp_data::Schema;
-use pairdp_learn::{
-    Algorithm, Average, Calibration, DomainKind, LossKind, NoiseKind, Paper, RepresentationKind, Risk,
-    ScoreKind, Settings, Shuffle, Task,
-};
-use pairdp_pairwise::{PerPerson, RankingForm, Unit};
+use pairdp_learn::{Calibration, DomainKind, RepresentationKind, Risk, ScoreKind, Settings};
+use pairdp_model::Task;
+use pairdp_pairwise::{LossKind, PerPerson, RankingForm, Unit};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

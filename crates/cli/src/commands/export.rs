@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
-use pairdp_learn::{Predictor, Task};
+use pairdp_model::{Predictor, Task};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 

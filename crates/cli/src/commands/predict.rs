@@ -5,7 +5,7 @@ use crate::files;
 use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{LabelKind, LabelUse, Survey, Table};
-use pairdp_learn::{FlagBy, Predictor, Task};
+use pairdp_model::{FlagBy, Predictor, Task};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -2,7 +2,7 @@ use crate::args::Verify;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
-use pairdp_learn::Certificate;
+use pairdp_certificate::Certificate;
 use pairdp_units::shown;
 use pairdp_verify::{Patience, Verdict, verify_with};
 use serde_json::{Value, json};

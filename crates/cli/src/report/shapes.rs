@@ -1,7 +1,7 @@
 //! What each column adds to a score: the model as people can read it.
 
 use super::html::{self, escape};
-use pairdp_learn::{PrivateModel, Shape, ShapeParts};
+use pairdp_model::{PrivateModel, Shape, ShapeParts};
 use pairdp_plot::{Axis, Plot, bars};
 use pairdp_units::directed::{larger, smaller};
 use std::fmt::Write as _;

@@ -1,11 +1,12 @@
-//! Choices that a network leaves open, and where it starts.
+//! Choices that a network leaves open.
 
 use super::auto;
 use super::foreign;
-use super::plan::{Algorithm, Average, Plan};
-use crate::{LearnError, LossKind, RepresentationKind, Risk, Settings, Task};
-use pairdp_noise::{Replay, Source};
-use pairdp_pairwise::{Activation, Network, Problem, Score};
+use crate::{RepresentationKind, Risk, Settings};
+use pairdp_certificate::{Algorithm, Average};
+use pairdp_model::Task;
+use pairdp_pairwise::{Activation, LossKind, Network, Problem, Score};
+use pairdp_release::{LearnError, Plan, clarity};
 use pairdp_units::{Budget, Delta};
 use serde::{Deserialize, Serialize};
 
@@ -115,7 +116,7 @@ impl Settings {
 /// # Errors
 /// [`LearnError::Accountant`] for a budget that no noise fits.
 pub fn is_worthwhile(records: usize, budget: Budget) -> Result<bool, LearnError> {
-    Ok(budget.delta != Delta::PURE && auto::clarity(records, 1, budget)? >= WORTHWHILE)
+    Ok(budget.delta != Delta::PURE && clarity(records, 1, budget)? >= WORTHWHILE)
 }
 
 /// A descent by its time, as for linear scores; its last iterate, because a network is still on its way.
@@ -129,28 +130,4 @@ pub(crate) fn by_time(
     let (steps, size) = (plan.steps(), plan.step_size() / foreign::scale(problem));
     let last = Plan::new(Algorithm::NoisyGd, steps, size, Average::Last)?;
     last.with_law(plan.law()).with_momentum(plan.momentum())
-}
-
-/// Where a descent starts, from public facts: at scores of 0.
-pub fn start_of(problem: Problem, columns: usize) -> Vec<f64> {
-    match problem.score() {
-        // Where a foreign score starts is for its code to say.
-        Score::Linear | Score::Foreign(_) => vec![0.0; problem.parameters(columns)],
-        Score::Network(form) => start(form, columns),
-    }
-}
-
-/// Where a network starts: at scores of 0, with W and b from a public seed, so that the first gradients tell units apart.
-fn start(network: Network, columns: usize) -> Vec<f64> {
-    let mut source = Replay::from_seed(network.seed);
-    let mut normal = move || {
-        // Box and Muller; the first is never 0.
-        let unit = |word: u64| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-        let (a, b) = (unit(source.next_word()), unit(source.next_word()));
-        (-2.0 * libm::log(a)).sqrt() * libm::cos(std::f64::consts::TAU * b)
-    };
-    let mut start = vec![0.0; columns + network.hidden];
-    start.extend((0..network.hidden).map(|_| 0.5 * network.spread * normal()));
-    start.extend((0..network.hidden * columns).map(|_| network.spread * normal()));
-    start
 }

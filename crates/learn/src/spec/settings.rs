@@ -3,14 +3,14 @@
 
 use super::auto;
 use super::network::ScoreKind;
-use super::paper_noise::Paper;
-use crate::probabilities;
-use crate::{Algorithm, Average, LearnError, NoiseKind, Shuffle, Task};
+use pairdp_certificate::{Algorithm, Average, NoiseKind, Paper, Shuffle};
+use pairdp_model::{Task, probabilities, record_bound};
 pub(crate) use pairdp_pairwise::LossKind;
 use pairdp_pairwise::{
     Domain, Labels, MetricLoss, Neighbours, Objective, PerPerson, PointLoss, Problem, RankingForm, Unit,
     kernel,
 };
+use pairdp_release::{LearnError, can_weigh};
 use pairdp_units::directed::up_by;
 use serde::{Deserialize, Serialize};
 
@@ -358,14 +358,4 @@ impl Settings {
     pub fn columns(&self, features: usize) -> usize {
         features + usize::from(self.constant_in_records())
     }
-}
-
-/// The largest norm of a record that ends with a constant.
-pub(crate) fn record_bound(bound: f64, constant: f64) -> f64 {
-    up_by(bound.hypot(constant), 4.0)
-}
-
-/// Whether an algorithm is about sums over the whole table, in which records of persons can be weighed.
-pub(crate) fn can_weigh(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments | Algorithm::OutputGd)
 }
