@@ -172,6 +172,7 @@ impl TwoReleases {
             parameters: Vec::new(),
             representation: Some(released.clone()),
             probabilities: None,
+            random_features: None,
             score: pairdp_pairwise::Score::Linear,
         };
         let Table { features, columns, targets, .. } = self.table(first);

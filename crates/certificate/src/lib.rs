@@ -21,7 +21,7 @@ pub use choices::{Average, NoiseKind, Order, Shuffle};
 pub use condition::{Class, Condition, Source};
 pub use document::{
     AsPrinted, CellPlan, Counted, DocumentError, KnotPlan, MODEL_FORMAT, ModelDocument, Paper, Predictor,
-    Probabilities, Representation, Task, Tighten, Training,
+    Probabilities, RandomFeatures, Representation, Task, Tighten, Training,
 };
 pub use encoding::{Column, Encoding, Label, Others, Scalar};
 pub use families::{

@@ -82,8 +82,10 @@ pub fn fit(
         settings.radius = settings.radius.or(Some(FAR));
     }
     let settings = &settings;
+    let random_features = settings.random_features()?;
     let layout = representation::layout(&encoding, Spacing::Fine);
-    let features = if settings.by_ranks() { Map::width_of(&layout) } else { table.columns };
+    let width = if settings.by_ranks() { Map::width_of(&layout) } else { table.columns };
+    let features = width + settings.random_columns();
     let problem = settings.problem(features)?;
     // Whoever descends record by record takes each for itself.
     let weighs = problem.weighs() && method == Baseline::Gd;
@@ -102,7 +104,7 @@ pub fn fit(
         Map::new(&layout, released).apply_to(&mut table, feature_bound);
     }
     let plan = plan(method, settings, problem, strata.size())?;
-    let records = RowLayout { problem, feature_bound, constant }.records(table, strata)?;
+    let records = RowLayout { problem, feature_bound, random_features, constant }.records(table, strata)?;
     let parameters = descend(method, problem, plan, &records)?;
     let (task, score) = (settings.task, problem.score());
     let mut predictor = Predictor {
@@ -114,6 +116,7 @@ pub fn fit(
         parameters,
         representation,
         probabilities: None,
+        random_features,
         score,
     };
     predictor.follow_schema();

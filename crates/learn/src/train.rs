@@ -8,7 +8,7 @@
 
 use crate::{Settings, TrainingSpec};
 use pairdp_accountant::{Payer, Unbooked};
-use pairdp_certificate::{Algorithm, Certificate, Representation, Stage};
+use pairdp_certificate::{Algorithm, Certificate, RandomFeatures, Representation, Stage};
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_model::representation::{self, Map, TargetMap};
 use pairdp_model::{Predictor, PrivateModel, Task, probabilities};
@@ -263,7 +263,7 @@ impl TrainingSpec {
         let targets = representation.as_ref().and_then(|released| TargetMap::new(&spec.first, released));
         let PublicFacts { plan, features, records, .. } = spec.mechanism.facts();
         let TrainingSpec { task, encoding, label, layout, .. } = spec;
-        let RowLayout { problem, feature_bound, constant } = layout;
+        let RowLayout { problem, feature_bound, random_features, constant } = layout;
         let score = problem.score();
         if let Some(targets) = targets {
             targets.undo(&mut parameters);
@@ -283,6 +283,7 @@ impl TrainingSpec {
             parameters,
             representation,
             probabilities,
+            random_features,
             score,
         };
         if predictor.follow_schema() {
@@ -412,11 +413,12 @@ impl TrainingSpec {
 
     /// Features of a record, without a constant.
     fn features(&self) -> usize {
-        if self.first.maps_rows() {
+        let row = if self.first.maps_rows() {
             Map::width_of(&representation::layout(&self.encoding, Spacing::default()))
         } else {
             self.encoding.dimension()
-        }
+        };
+        row + self.layout.random_features.map_or(0, RandomFeatures::count)
     }
 
     /// Whether where columns lie is all that is released.

@@ -173,6 +173,7 @@ fn model(
         parameters,
         representation: None,
         probabilities: None,
+        random_features: None,
         score: pairdp_pairwise::Score::Linear,
     };
     PrivateModel::new(predictor, plan.into(), problem.ridge(), certificate)

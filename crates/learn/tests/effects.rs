@@ -75,6 +75,7 @@ fn a_slope_is_per_unit_and_exact_where_no_row_is_scaled_down() {
         parameters: vec![0.5; columns],
         representation: None,
         probabilities: None,
+        random_features: None,
         score: pairdp_pairwise::Score::Linear,
     };
     let one = predictor(1);

@@ -132,6 +132,7 @@ fn printed_noise_is_certified_at_what_it_really_gives() {
             parameters,
             representation: None,
             probabilities: None,
+            random_features: None,
             score: pairdp_pairwise::Score::Linear,
         };
         let mut model = PrivateModel::new(predictor, plan.into(), problem.ridge(), certificate);

@@ -193,9 +193,9 @@ impl Predictor {
 
     /// What each column adds to the score of every row of an encoded table, row by row: with [`Predictor::start`] they add up to it, or
     /// to the prediction in the label's unit. Exact, also for rows that are scaled down. None for metrics, which have no
-    /// score, and for networks, whose columns do not add up.
+    /// score, and for networks and random features, whose columns do not add up.
     pub fn explain(&self, table: &Table) -> Option<Vec<f64>> {
-        if self.task == Task::Metric || !self.score.is_linear() {
+        if !self.is_additive() {
             return None;
         }
         let (widths, unit) = (self.widths(), self.unit());

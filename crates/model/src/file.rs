@@ -191,6 +191,7 @@ mod tests {
                 parameters,
                 representation: None,
                 probabilities: None,
+                random_features: None,
                 score: Score::Linear,
             };
             let text = BaselineModel::new(predictor).to_json().unwrap();

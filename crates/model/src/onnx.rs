@@ -22,7 +22,7 @@ mod tests;
 
 use crate::representation::map::{CATEGORY_SCALE, NumberTable, Tables};
 use crate::representation::{self, Map};
-use crate::{HiddenLayer, LogOdds, Predictor, Task};
+use crate::{HiddenLayer, LogOdds, Predictor, Task, Waves};
 use graph::{Graph, Tensor};
 use pairdp_data::{ColumnEncoding, Kind, LabelKind, Missing};
 use pairdp_pairwise::metric_map;
@@ -47,11 +47,35 @@ impl Predictor {
             graph.node("MatMul", &[&row, &map], "embedding");
             graph.output("embedding", &["rows", "features"], false);
         } else {
+            let (row, places) = match self.waves() {
+                Some(waves) => with_waves(&mut graph, &waves, &row, places),
+                None => (row, places),
+            };
             let weights: Vec<f64> = places.iter().map(|place| self.parameters[*place]).collect();
             score(&mut graph, self, &row, (&weights, &places));
         }
         graph.into_model(self.task.name())
     }
+}
+
+/// A row with its waves behind it: cosines first, then sines.
+fn with_waves(graph: &mut Graph, waves: &Waves, row: &str, mut places: Vec<usize>) -> (String, Vec<usize>) {
+    let (linear, height, directions) = waves.parts();
+    let d = places.len();
+    let count = directions.len() / d;
+    let entries = places.iter().flat_map(|place| (0..count).map(move |k| directions[k * d + place]));
+    let directions = graph.constant("directions", Tensor::matrix(d, count, entries.collect()));
+    let (linear, height) = (
+        graph.constant("row_share", Tensor::scalar(linear)),
+        graph.constant("wave_height", Tensor::scalar(height)),
+    );
+    let angles = graph.node("MatMul", &[row, &directions], "angles");
+    let (cosines, sines) = (graph.node("Cos", &[&angles], "cosines"), graph.node("Sin", &[&angles], "sines"));
+    let row = graph.node("Mul", &[row, &linear], "row_part");
+    let waves = graph.along_columns("Concat", &[&cosines, &sines], "waves");
+    let waves = graph.node("Mul", &[&waves, &height], "waves_scaled");
+    places.extend((0..2).flat_map(|half| (0..count).map(move |k| d + 2 * k + half)));
+    (graph.along_columns("Concat", &[&row, &waves], "row_with_waves"), places)
 }
 
 /// The last steps of models with a score.

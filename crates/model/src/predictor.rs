@@ -2,8 +2,8 @@
 
 use crate::representation::map::{CategoryTable, NumberTable};
 use crate::representation::{self, Map};
-use crate::{ModelError, Task};
-use pairdp_certificate::{Probabilities, Representation};
+use crate::{ModelError, Task, Waves};
+use pairdp_certificate::{Probabilities, RandomFeatures, Representation};
 use pairdp_data::{Encoding, Label, Table};
 use pairdp_pairwise::kernel::{Layers, score};
 use pairdp_pairwise::knots::Spacing;
@@ -34,6 +34,9 @@ pub struct Predictor {
     /// Counts of labels by cells of the score, from which probabilities follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probabilities: Option<Probabilities>,
+    /// Waves along public random directions of a mapped row, which follow it in the vector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random_features: Option<RandomFeatures>,
     /// How the vector is scored: by its weights, or by a network of which they are the parameters.
     #[serde(default, skip_serializing_if = "is_linear")]
     pub score: Score,
@@ -121,11 +124,26 @@ impl Predictor {
 
     /// Length of the vector that a row becomes, without a constant.
     pub fn features(&self) -> usize {
+        self.columns() + self.random_features.map_or(0, RandomFeatures::count)
+    }
+
+    /// Length of a mapped row.
+    pub(crate) fn columns(&self) -> usize {
         if self.maps_rows() {
             Map::width_of(&representation::layout(&self.encoding, Spacing::default()))
         } else {
             self.encoding.dimension()
         }
+    }
+
+    /// The waves that follow a row, if there are any.
+    pub fn waves(&self) -> Option<Waves> {
+        self.random_features.map(|form| Waves::new(form, self.columns(), self.feature_bound))
+    }
+
+    /// Whether a score is a sum of what columns add, each by itself.
+    pub fn is_additive(&self) -> bool {
+        self.task != Task::Metric && self.score.is_linear() && self.random_features.is_none()
     }
 
     /// Whether rows are mapped by what was released of where columns lie.
@@ -155,12 +173,17 @@ impl Predictor {
 
     /// A name for each entry of that vector.
     pub fn feature_names(&self) -> Vec<String> {
-        if self.maps_rows() { Map::names(&self.encoding) } else { self.encoding.feature_names() }
+        let mut names =
+            if self.maps_rows() { Map::names(&self.encoding) } else { self.encoding.feature_names() };
+        let directions = self.random_features.map_or(0, |form| form.directions);
+        names.extend((0..directions).flat_map(|k| [format!("cosine {k}"), format!("sine {k}")]));
+        names
     }
 
     /// Every row of an encoded table as training saw it: mapped, scaled down, with the constant.
     pub fn each_row(&self, table: &Table, mut take: impl FnMut(&[f64])) {
         let map = representation::map(&self.encoding, self.representation.as_ref());
+        let waves = self.waves();
         let mut row = Vec::with_capacity(table.columns);
         for cells in table.features.chunks_exact(table.columns) {
             row.clear();
@@ -169,6 +192,9 @@ impl Predictor {
                 None => row.extend_from_slice(cells),
             }
             clip_row(&mut row, self.feature_bound);
+            if let Some(waves) = &waves {
+                waves.apply(&mut row);
+            }
             if self.constant != 0.0 {
                 row.push(self.constant);
             }

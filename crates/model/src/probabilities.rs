@@ -85,7 +85,8 @@ impl Predictor {
         } else {
             let weights = self.parameters.get(..self.features())?;
             let whole = self.feature_bound * norm(weights);
-            match representation::map(&self.encoding, self.representation.as_ref()) {
+            let map = representation::map(&self.encoding, self.representation.as_ref());
+            match map.filter(|_| self.random_features.is_none()) {
                 Some(map) => smaller(DEVIATIONS * map.deviation(weights, self.feature_bound), whole),
                 None => whole,
             }

@@ -4,7 +4,7 @@
 //! be read: a curve for each column of numbers, a bar for each category. All of it follows from the model file.
 
 use crate::representation;
-use crate::{Predictor, PrivateModel, Task, kept};
+use crate::{Predictor, PrivateModel, kept};
 use pairdp_certificate::{NoiseKind, Released};
 use pairdp_data::{Kind, Missing};
 use serde::Serialize;
@@ -70,11 +70,11 @@ impl Shape {
 const POINTS: usize = 201;
 
 impl Predictor {
-    /// What every column adds to a score; none for metrics, which have no score, and networks, whose columns do not add up.
+    /// What every column adds to a score; none for metrics, which have no score, and networks and random features, whose columns do not add up.
     ///
     /// `noise` is the standard deviation of the noise in each parameter, where it is known.
     pub fn shapes(&self, noise: Option<f64>) -> Option<Vec<Shape>> {
-        if self.task == Task::Metric || !self.score.is_linear() {
+        if !self.is_additive() {
             return None;
         }
         let map = representation::map(&self.encoding, self.representation.as_ref());

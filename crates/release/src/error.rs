@@ -57,6 +57,12 @@ pub enum LearnError {
     /// What only linear scores have.
     #[error("a network has no {0}")]
     NotOfNetworks(&'static str),
+    /// What only columns that add up have.
+    #[error("random features take all columns together, which leaves no {0}")]
+    NotOfRandomFeatures(&'static str),
+    /// An odd number of cosines and sines.
+    #[error("random features are pairs of a cosine and a sine: {0} of them cannot be")]
+    OddFeatures(u32),
     /// What a foreign score cannot have.
     #[error("a foreign score goes with no {0}")]
     NotOfForeign(&'static str),
@@ -315,7 +321,8 @@ impl Hint for LearnError {
             Self::WrongAnswer { .. } | Self::ForeignFailed(_) => {
                 Some("`pairdp.scores.check` says what is wrong, on rows that are public".into())
             }
-            Self::NotOfNetworks(_) => {
+            Self::OddFeatures(_) => Some("choose an even number, at least 2 and at most two million".into()),
+            Self::NotOfNetworks(_) | Self::NotOfRandomFeatures(_) => {
                 Some(format!("train linear scores: {}", to.setting("scores", "linear")))
             }
             Self::SecretSize(_) => {

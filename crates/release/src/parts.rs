@@ -17,10 +17,10 @@ mod weighing;
 
 use crate::LearnError;
 use fingerprint::{Fingerprint, FingerprintKey};
-use pairdp_certificate::{Order, Phase, Representation};
+use pairdp_certificate::{Order, Phase, RandomFeatures, Representation};
 use pairdp_data::{DataError, Encoding, Label, PersonColumn, Table};
-use pairdp_model::Task;
 use pairdp_model::representation::TargetMap;
+use pairdp_model::{Task, Waves};
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Answer, Question, Share};
 use pairdp_pairwise::knots::{KnotSums, Layout};
@@ -28,6 +28,7 @@ use pairdp_pairwise::moments::{Target, Totals, Weights};
 use pairdp_pairwise::score_cells::{CellCounts, Stretch};
 use pairdp_pairwise::{Problem, Records, Strata, clip_row};
 pub use part::Part;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use weighing::{Census, Weighing};
@@ -100,27 +101,42 @@ pub struct RowLayout {
     pub problem: Problem,
     /// Longer rows are scaled down to it.
     pub feature_bound: f64,
+    /// Waves that follow every row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random_features: Option<RandomFeatures>,
     /// Appended to every row, unless it is 0.
     pub constant: f64,
 }
 
 impl RowLayout {
-    /// Rows scaled down to the bound, each followed by the constant if there is one.
+    /// Rows scaled down to the bound, each followed by its waves and the constant if there are any.
     ///
     /// # Errors
     /// [`LearnError::Records`].
     pub fn records(&self, table: Table, strata: Strata) -> Result<Records, LearnError> {
         let Table { mut features, mut columns, targets, .. } = table;
-        if self.constant != 0.0 {
-            let mut rows = Vec::with_capacity(features.len() + targets.len());
-            for row in features.chunks_exact_mut(columns) {
+        let waves = self.random_features.map(|form| Waves::new(form, columns, self.feature_bound));
+        if self.constant != 0.0 || waves.is_some() {
+            let width = waves.as_ref().map_or(columns, Waves::width);
+            let whole = width + usize::from(self.constant != 0.0);
+            let mut rows = vec![0.0; features.len() / columns * whole];
+            let pairs = rows.par_chunks_exact_mut(whole).zip(features.par_chunks_exact_mut(columns));
+            pairs.for_each_init(Vec::new, |vector, (to, row)| {
                 clip_row(row, self.feature_bound);
-                rows.extend_from_slice(row);
-                rows.push(self.constant);
-            }
+                match &waves {
+                    Some(waves) => {
+                        vector.clear();
+                        vector.extend_from_slice(row);
+                        waves.apply(vector);
+                        to[..width].copy_from_slice(vector);
+                    }
+                    None => to[..width].copy_from_slice(row),
+                }
+                to[width..].fill(self.constant);
+            });
             // Records are wiped when they are dropped; what they were copied from is, too.
             features.zeroize();
-            (features, columns) = (rows, columns + 1);
+            (features, columns) = (rows, whole);
         }
         let records = Records::with_targets(features, columns, targets, self.problem.feature_bound())?;
         Ok(if strata.is_weighed() { records.weighed(strata) } else { records })

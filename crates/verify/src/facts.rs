@@ -8,7 +8,8 @@ use crate::{Family, former, moments, probabilities, ranges, stages};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{
     Algorithm, Certificate, Condition, Domain, FORMAT, FORMER, Labels, MetricLoss, ModelDocument, Neighbours,
-    NoiseKind, Objective, PerPerson, PointLoss, Problem, RankingForm, Released, Score, Stage, Task,
+    NoiseKind, Objective, PerPerson, PointLoss, Problem, RandomFeatures, RankingForm, Released, Score, Stage,
+    Task,
 };
 use pairdp_units::{Adjacency, Budget};
 
@@ -300,10 +301,12 @@ impl<'a> Facts<'a> {
     /// Length of the vector that a row becomes, without a constant.
     fn row_length(&self) -> usize {
         let predictor = &self.document.predictor;
-        match &predictor.representation {
+        let row = match &predictor.representation {
             Some(released) if stages::maps_rows(released) => stages::mapped(&predictor.encoding),
             _ => predictor.encoding.dimension(),
-        }
+        };
+        // Waves of the row alone, along directions that a public seed gives, within the same bound: `proofs/networks.md`.
+        row.saturating_add(predictor.random_features.map_or(0, RandomFeatures::count))
     }
 
     fn feature_bound(&self) -> Result<(), String> {

@@ -147,6 +147,7 @@ fn model_file(kind: Algorithm) -> Result<Vec<u8>, Box<dyn Error>> {
         parameters,
         representation: None,
         probabilities: None,
+        random_features: None,
         score: pairdp_pairwise::Score::Linear,
     };
     Ok(PrivateModel::new(predictor, plan.into(), 0.1, certificate).to_json()?.into_bytes())

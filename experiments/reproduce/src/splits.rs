@@ -31,6 +31,7 @@ pub fn plain(task: Task, columns: usize, constant: f64, parameters: Vec<f64>) ->
         parameters,
         representation: None,
         probabilities: None,
+        random_features: None,
         score: pairdp_pairwise::Score::Linear,
     })
 }

@@ -57,6 +57,15 @@ pub(crate) fn no_scores(model: &str, predictor: &Predictor) -> Failure {
             "score rows with `pairdp predict`, see its layers with `pairdp export --to json`, or train with --scores linear",
         );
     }
+    if let Some(form) = predictor.random_features {
+        return Failure::refused(
+            format!(
+                "{model}: random features have no coefficients of columns: their {} directions take all columns together",
+                form.directions
+            ),
+            "score rows with `pairdp predict`, or train with --scores linear",
+        );
+    }
     Failure::refused(
         format!("{model}: a metric has distances and no scores, so its columns add nothing to one"),
         "see its matrix with `pairdp export --to json`, or its weights with `pairdp report`",

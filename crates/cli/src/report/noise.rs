@@ -109,6 +109,9 @@ fn parameters(model: &PrivateModel) -> String {
         }
     };
     let mut body = match model.predictor.score {
+        Score::Linear if model.predictor.random_features.is_some() => html::paragraph(
+            "Random features take all columns together, so that no weight says what a column does, and no reasons are given for a score.",
+        ),
         Score::Linear => html::figure(&bars(&rows, band, "Weights of the model"), &caption),
         Score::Network(form) => html::paragraph(&format!(
             "A network has no coefficients: its {} hidden units take all columns together, so that no weight says what a column does, \

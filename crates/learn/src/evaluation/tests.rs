@@ -18,6 +18,7 @@ fn setting(task: Task) -> (Predictor, Vec<f64>, Vec<f64>) {
         parameters: vec![1.0],
         representation: None,
         probabilities: None,
+        random_features: None,
         score: pairdp_pairwise::Score::Linear,
     };
     let features: Vec<f64> = (0..RECORDS).map(|i| (i as f64 / 200.0) - 1.0).collect();

@@ -68,7 +68,7 @@ impl Settings {
         if self.is_foreign() {
             return Ok(self.resolved_foreign());
         }
-        if self.is_network() && self.task != Task::Metric {
+        if (self.is_network() || self.has_random_features()) && self.task != Task::Metric {
             return self.resolved_network(records, budget);
         }
         if self.algorithm.is_some() {
@@ -175,7 +175,7 @@ impl Settings {
         /// n·μ.
         const WORTH_COUNTING: f64 = 800.0;
         let counted = self.max_records.is_none() || self.promised;
-        let scored = self.task == Task::Classification && !self.is_network();
+        let scored = self.task == Task::Classification && self.is_additive();
         if !scored || budget.delta == Delta::PURE || !counted {
             return Ok(false);
         }

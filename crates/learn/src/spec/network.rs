@@ -3,7 +3,7 @@
 use super::auto;
 use super::foreign;
 use crate::{RepresentationKind, Risk, Settings};
-use pairdp_certificate::{Algorithm, Average};
+use pairdp_certificate::{Algorithm, Average, RandomFeatures};
 use pairdp_model::Task;
 use pairdp_pairwise::{Activation, LossKind, Network, Problem, Score};
 use pairdp_release::{LearnError, Plan, clarity};
@@ -18,6 +18,8 @@ pub enum ScoreKind {
     Linear,
     /// One hidden layer beside it.
     Network,
+    /// Cosines and sines of random directions beside it.
+    RandomFeatures,
 }
 
 /// Hidden units, unless said.
@@ -26,6 +28,9 @@ const HIDDEN: u32 = 64;
 const LINEAR: (f64, f64) = (0.85, 0.5);
 /// Standard deviation of the first weights, on rows of the unit ball.
 const SPREAD: f64 = 2.0;
+/// Numbers of random features, unless said, and the standard deviation of entries of their directions.
+const RANDOM_FEATURES: u32 = 800;
+const DIRECTIONS: f64 = 2.0;
 /// The public seed of the first weights, unless said.
 pub(super) const SEED: u64 = 1;
 /// The part of the budget for where columns lie: tables that are worth a network are large, and need less of it.
@@ -34,9 +39,45 @@ pub(crate) const REPRESENTATION_SHARE: f64 = 0.1;
 pub(crate) const WORTHWHILE: f64 = 20_000.0;
 
 impl Settings {
-    /// Whether scores are weighted sums.
+    /// Whether scores are weighted sums of what records hold.
     pub(crate) fn is_linear(&self) -> bool {
         !self.is_network() && !self.is_foreign()
+    }
+
+    /// Whether scores are sums of what columns add.
+    pub(crate) fn is_additive(&self) -> bool {
+        self.is_linear() && !self.has_random_features()
+    }
+
+    /// Whether waves along random directions follow every row.
+    pub(crate) fn has_random_features(&self) -> bool {
+        self.scores == Some(ScoreKind::RandomFeatures)
+    }
+
+    /// Those waves.
+    pub(crate) fn random_features(&self) -> Result<Option<RandomFeatures>, LearnError> {
+        if !self.has_random_features() {
+            return Ok(None);
+        }
+        if self.task == Task::Metric {
+            return Err(LearnError::NotForTask { what: "random features", task: self.task.name() });
+        }
+        let count = self.hidden.unwrap_or(RANDOM_FEATURES);
+        if count < 2 || count % 2 == 1 || count > 2_000_000 {
+            return Err(LearnError::OddFeatures(count));
+        }
+        let linear = self.linear_share.unwrap_or(LINEAR.1);
+        if !(linear > 0.0 && linear < 1.0) {
+            let (what, range) = ("the share of the linear term", "between 0 and 1");
+            return Err(LearnError::Plan { what, range, value: linear });
+        }
+        let seed = self.start_seed.unwrap_or(SEED) & ((1 << 53) - 1);
+        Ok(Some(RandomFeatures { directions: count as usize / 2, linear, spread: DIRECTIONS, seed }))
+    }
+
+    /// How many numbers they are.
+    pub(crate) fn random_columns(&self) -> usize {
+        if self.has_random_features() { self.hidden.unwrap_or(RANDOM_FEATURES) as usize } else { 0 }
     }
 
     /// Whether scores are those of a network.
@@ -50,10 +91,11 @@ impl Settings {
             return self.foreign_score();
         }
         if !self.is_network() {
+            let plain = !self.has_random_features();
             let misplaced = [
-                (self.hidden.is_some(), "hidden units"),
-                (self.linear_share.is_some(), "shares of a linear term"),
-                (self.start_seed.is_some(), "seeds of a start"),
+                (plain && self.hidden.is_some(), "hidden units"),
+                (plain && self.linear_share.is_some(), "shares of a linear term"),
+                (plain && self.start_seed.is_some(), "seeds of a start"),
                 (self.gradient_bound.is_some(), "bounds on gradients"),
             ];
             return match misplaced.iter().find(|(said, _)| *said) {
@@ -79,7 +121,7 @@ impl Settings {
         Ok(Score::Network(network))
     }
 
-    /// The same with everything chosen that was left open: a descent, on ranks, of a loss whose noise does not grow.
+    /// The same with everything chosen that was left open: a descent, on ranks, of a loss whose noise does not grow. Random features are found alike.
     ///
     /// # Errors
     /// [`LearnError::Accountant`] for a budget that no noise fits.
@@ -88,13 +130,14 @@ impl Settings {
         records: usize,
         budget: Budget,
     ) -> Result<(Self, Option<String>), LearnError> {
-        let large = is_worthwhile(records, budget)?;
+        let large = is_worthwhile(records, budget)? || self.has_random_features();
         let usual = if large { LINEAR.1 } else { LINEAR.0 };
         let network = Self { linear_share: self.linear_share.or(Some(usual)), ..self.clone() };
         if self.algorithm.is_some() {
             return Ok((network, None));
         }
-        let because = "a network is found by a descent alone".to_owned();
+        let what = if self.is_network() { "a network is" } else { "weights of random features are" };
+        let because = format!("{what} found by a descent alone");
         let bounded = self.task != Task::Regression;
         let on_records = self.task == Task::Ranking;
         // Whoever bounds rows means rows as ranges put them.

@@ -34,6 +34,7 @@ fn graphs_name_their_columns_and_outputs() {
             parameters,
             representation: None,
             probabilities: None,
+            random_features: None,
             score: pairdp_pairwise::Score::Linear,
         }
         .to_onnx();

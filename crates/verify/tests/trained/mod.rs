@@ -70,6 +70,7 @@ pub(crate) fn model(problem: Problem, plan: Plan) -> Option<PrivateModel> {
         parameters,
         representation: None,
         probabilities: None,
+        random_features: None,
         score: pairdp_pairwise::Score::Linear,
     };
     Some(PrivateModel::new(predictor, plan.into(), problem.ridge(), certificate))
