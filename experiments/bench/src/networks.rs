@@ -42,7 +42,7 @@ fn measure(report: &mut Report) -> Result<()> {
     if Report::option("--risk").as_deref() == Some("pairs") {
         contenders.push(("network of pairs", pairs));
     }
-    if Report::flag("--random-features") {
+    if std::env::args().any(|said| said == "--random-features") {
         let scores = Some(ScoreKind::RandomFeatures);
         contenders.push(("random features", Settings { scores, ..Settings::default() }));
     }
