@@ -48,8 +48,10 @@ __all__ = [
     "evaluate",
     "ledger",
     "plan",
+    "plan_curve",
     "plot",
     "scores",
+    "signing",
     "spent_on_copies",
 ]
 
@@ -68,9 +70,10 @@ _HOMES = {
     "audit": "auditing",
     "evaluate": "evaluation",
     "plan": "planning",
+    "plan_curve": "planning",
     "spent_on_copies": "_copies",
 }
-_MODULES = ("accounting", "baseline", "datasets", "ledger", "plot", "scores")
+_MODULES = ("accounting", "baseline", "datasets", "ledger", "plot", "scores", "signing")
 
 
 def __getattr__(name: str) -> Any:

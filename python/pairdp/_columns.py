@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -46,6 +47,8 @@ def columns_of(X: Any, described: Sequence[Mapping[str, Any]], *, secret: bool =
             place = "" if secret else f", row {row}"
             return ValueError(f"X: column `{column['name']}`{place}: {what}")
 
+        if column.get("kind") == "date":
+            return dates_of(values, refuse=refuse)
         return cells_of(values, categories="categories" in column, refuse=refuse)
 
     return [cells(column, values) for column, values in zip(described, found, strict=True)]
@@ -65,7 +68,7 @@ def cells_of(column: Any, *, categories: bool, refuse: Refuse) -> Cells:
     values = attempt(lambda: np.asarray(column))
     kind = "" if values is None else values.dtype.kind
     if values is None or kind not in "fiub" + TEXTS:
-        raise refuse(0, "neither numbers nor text: store times as numbers")
+        raise refuse(0, "neither numbers nor text; a column of dates needs kind = 'date' in the schema")
     if kind == "f" or (kind in "iub" and not categories):
         return np.ascontiguousarray(values, dtype=np.float64)
     texts: list[str | None] = []
@@ -75,6 +78,36 @@ def cells_of(column: Any, *, categories: bool, refuse: Refuse) -> Cells:
             raise refuse(row, "neither a number nor text")
         texts.append(text)
     return texts
+
+
+def dates_of(column: Any, *, refuse: Refuse) -> Cells:
+    """Return a column of dates: days since 1970-01-01 with NaN where nothing is, or texts of dates with None.
+
+    A moment counts as its day: in UTC where it has a zone, and as it is written where it has none, as in files.
+    """
+    values = attempt(lambda: np.asarray(column))
+    if values is None or values.dtype.kind not in "MO" + TEXTS:
+        raise refuse(0, "not a date")
+    if values.dtype.kind == "M":
+        days = values.astype("datetime64[D]")
+        numbers = days.astype(np.int64).astype(np.float64)
+        numbers[np.isnat(days)] = np.nan
+        return np.ascontiguousarray(numbers)
+    texts: list[str | None] = []
+    for row, cell in enumerate(values.tolist()):
+        text = _date_text(cell)
+        if text is _NEITHER:
+            raise refuse(row, "not a date")
+        texts.append(text)
+    return texts
+
+
+def _date_text(cell: Any) -> str | None:
+    if isinstance(cell, datetime.date) and type(cell).__name__ not in NOTHING:
+        return str(cell.isoformat())
+    if isinstance(cell, bool | Real | Decimal) and cell == cell:
+        return _NEITHER
+    return _text(cell, True)
 
 
 def targets_by(label: Mapping[str, Any], y: Any, n_rows: int, *, secret: bool = False) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from typing import Any
 
@@ -14,6 +15,8 @@ from . import _core
 from ._cells import check_rows, readable, rows_of
 from ._columns import Cells, columns_of
 from .scores._condition import is_score
+
+FIRST_DAY = datetime.date(1970, 1, 1)
 
 Rows = NDArray[np.float64] | list[Cells]
 
@@ -60,7 +63,7 @@ class Prediction(BaseEstimator):
         Returns
         -------
         list of dict
-            ``column``; ``cells``: places of a column of numbers in its own unit, or categories; ``adds``: what each of them adds;
+            ``column``; ``cells``: places of a column of numbers in its own unit, of dates as dates, or categories; ``adds``: what each of them adds;
             ``noise``: the standard deviation of the noise in that, or None where it is not known; ``quantiles``: the numbers below
             which 5, 25, 50, 75 and 95 % of the records that have one lie, as released, or None; ``missing``: ``adds`` and ``noise``
             of an empty cell, or None where it has no place of its own.
@@ -73,6 +76,9 @@ class Prediction(BaseEstimator):
         for shape in json.loads(text):
             ((_, parts),) = shape.pop("parts").items()
             cells, adds = zip(*parts, strict=True)
+            if shape.pop("date", False):
+                cells = _dates(cells)
+                shape["quantiles"] = shape["quantiles"] and _dates(shape["quantiles"])
             shapes.append({**shape, "cells": list(cells), "adds": list(adds)})
 
         def reach(shape: dict[str, Any]) -> float:
@@ -138,3 +144,7 @@ class Prediction(BaseEstimator):
         if "certificate" in document:
             self.certificate_ = document["certificate"]
             self.plan_ = document["training"]
+
+
+def _dates(days: Any) -> list[datetime.date]:
+    return [FIRST_DAY + datetime.timedelta(int(np.floor(day))) for day in days]

@@ -153,7 +153,9 @@ def shapes(model: Any, *, columns: int | Sequence[str] = 6) -> list[Axes]:
             ax.barh(shape["cells"], adds)
             ax.set(xlabel="added to the score", title=shape["column"])
         else:
-            cells = np.array(shape["cells"])
+            # Dates are given as dates.
+            unit = None if isinstance(shape["cells"][0], float | int) else "datetime64[D]"
+            cells = np.array(shape["cells"], dtype=unit)
             ax.plot(cells, adds)
             if shape["noise"] is not None:
                 around = 2 * np.array(shape["noise"])
@@ -163,7 +165,7 @@ def shapes(model: Any, *, columns: int | Sequence[str] = 6) -> list[Axes]:
             if shape["noise"] is not None or shape["missing"] is not None:
                 ax.legend()
             if shape["quantiles"] is not None:
-                low, high = shape["quantiles"][0], shape["quantiles"][-1]
+                low, *_, high = np.array(shape["quantiles"], dtype=unit)
                 margin = max(high - low, (cells[-1] - cells[0]) / 20)
                 ax.set_xlim(max(cells[0], low - margin), min(cells[-1], high + margin))
             ax.set(xlabel=shape["column"], ylabel="added to the score")

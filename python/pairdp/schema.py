@@ -24,6 +24,7 @@ Examples
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Mapping
 from os import PathLike, fspath
@@ -61,6 +62,8 @@ class Schema:
         Whether the records are.
     ignore : list of str
         Columns that are known and not used.
+    text : dict or None
+        How text files with these columns are written, if not with commas and decimal points.
     form : str
         What decides which tables are refused; a ledger keeps its digest.
     """
@@ -81,6 +84,7 @@ class Schema:
         self.person: dict[str, str] | None = facts["person"]
         self.private: bool = facts["private"]
         self.ignore: list[str] = facts["ignore"]
+        self.text: dict[str, str] | None = facts["text"]
         self.form: str = facts["form"]
 
     def __eq__(self, other: object) -> bool:
@@ -104,7 +108,8 @@ class Schema:
 
     def described(self) -> tuple[str, str]:
         """Return columns and label as model files have them."""
-        return json.dumps({"columns": self.columns}), json.dumps(self.label)
+        encoding = {"columns": self.columns} | ({"text": self.text} if self.text else {})
+        return json.dumps(encoding), json.dumps(self.label)
 
     def persons(self, X: Any) -> Any:
         """Return whose each row of a table is."""
@@ -129,4 +134,6 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, tuple | range):
         return list(value)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
     raise TypeError(f"a schema cannot hold a {type(value).__name__}")

@@ -58,7 +58,7 @@ mod tests;
 pub use account::{Answer, Method, account, delta_for, delta_value, epsilon_for, epsilon_value};
 pub use event::{Adjacency, Event, Release, Sampling};
 pub use hidden_state::{LastIterate, Output};
-pub use payer::{Contested, Interrupted, Payer, Price, Unbooked, Witness};
+pub use payer::{Contested, Interrupted, Origin, Payer, Price, Unbooked, Witness};
 
 use pairdp_units::{Budget, FrontEnd, Hint, shown};
 

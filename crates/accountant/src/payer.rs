@@ -62,6 +62,15 @@ pub enum Contested {
     Unknown(String),
 }
 
+/// What a payer publicly knows of the table that is learned from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// The name of the data set.
+    pub data_set: Option<String>,
+    /// SHA-256 of the form of the schema by which it is read, in hexadecimal digits.
+    pub schema: Option<String>,
+}
+
 /// Whoever a run's budget is taken from.
 pub trait Payer {
     /// Why it was refused.
@@ -83,6 +92,11 @@ pub trait Payer {
     /// Who is told of every state that is saved of the run that was paid for; none if nobody keeps count.
     fn witness(&self) -> Option<Box<dyn Witness>> {
         None
+    }
+
+    /// What it publicly knows of the table.
+    fn origin(&self) -> Origin {
+        Origin::default()
     }
 
     /// Hands the table on if it has the size that was paid for; gives the price back if not.
@@ -136,6 +150,10 @@ impl<P: Payer> Payer for Option<P> {
 
     fn witness(&self) -> Option<Box<dyn Witness>> {
         self.as_ref().and_then(Payer::witness)
+    }
+
+    fn origin(&self) -> Origin {
+        self.as_ref().map(Payer::origin).unwrap_or_default()
     }
 
     fn accept(&mut self, records: usize) -> Result<(), P::Error> {

@@ -1,6 +1,6 @@
 //! Every public fact that a guarantee rests on.
 
-use crate::{Algorithm, Condition, Neighbours, Problem, Released, Stage};
+use crate::{Algorithm, Condition, Neighbours, Problem, Provenance, Released, Stage};
 use pairdp_units::Adjacency;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +51,9 @@ pub struct Certificate {
     /// What the guarantee rests on beside all this, where it is more than the noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
+    /// Where the model comes from; none in certificates of before, and no guarantee rests on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
     /// What was released.
     pub released: Released,
 }

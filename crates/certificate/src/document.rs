@@ -9,6 +9,25 @@ use serde::{Deserialize, Serialize};
 /// What the file of a private model says it is.
 pub const MODEL_FORMAT: &str = "pairdp-model/2";
 
+/// Which version reads a model of another format than this one does, as a way out.
+pub fn who_reads(format: &str) -> String {
+    let number: Option<u64> = match format.split_once('/') {
+        Some(("pairdp-model" | "pairdp-baseline", number)) => number.parse().ok(),
+        _ => None,
+    };
+    let own = env!("CARGO_PKG_VERSION");
+    match number {
+        Some(2) => format!("version 0.1 and this one ({own}) read that format: the file was changed"),
+        Some(0 | 1) => {
+            "it is older than version 0.1, and no version that was released reads it: train again".into()
+        }
+        Some(_) => format!(
+            "a newer version of pairdp wrote it, and only that one or a later one reads it; this is {own}"
+        ),
+        None => "give a file that `pairdp train` or `save` wrote".into(),
+    }
+}
+
 /// The file of a private model: everything that it may hold, and nothing else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -317,7 +336,7 @@ impl Hint for DocumentError {
             Self::Json(_) => {
                 format!("give a file that {} wrote", to.either("`pairdp train`", "`save` or the command"))
             }
-            Self::Format { .. } => "another version of pairdp may read it".into(),
+            Self::Format { found } => who_reads(found),
             Self::Shape { .. } | Self::Encoding(_) | Self::Range { .. } | Self::Condition => {
                 "the file was changed after training".into()
             }

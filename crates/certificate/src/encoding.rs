@@ -9,6 +9,19 @@ use std::collections::HashSet;
 pub struct Encoding {
     /// One rule a column.
     pub columns: Vec<Column>,
+    /// How text files with these columns are written; no guarantee rests on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<TextStyle>,
+}
+
+/// What stands between cells, and before decimals.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextStyle {
+    /// Between cells.
+    pub delimiter: String,
+    /// Before decimals.
+    pub decimal: String,
 }
 
 /// One column's rule: a range of numbers or a list of categories.
@@ -17,9 +30,12 @@ pub struct Encoding {
 pub struct Column {
     /// Its name in the header.
     pub name: String,
-    /// Numbers are cut off here.
+    /// Whether it holds dates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub range: Option<[f64; 2]>,
+    pub kind: Option<Holds>,
+    /// Numbers, or dates, are cut off here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Bounds>,
     /// A category is a 1 in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<String>>,
@@ -32,6 +48,50 @@ pub struct Column {
     /// Which way scores go with a column of numbers. Weights were changed for it after they were released: no guarantee rests on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub monotone: Option<Monotone>,
+}
+
+/// What a column holds that its range alone does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Holds {
+    /// Dates, of which the days are counted.
+    Date,
+}
+
+/// Where a column is cut off.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Bounds {
+    /// Two numbers.
+    Numbers([f64; 2]),
+    /// Two dates, as `2024-02-29`.
+    Dates([String; 2]),
+}
+
+impl Bounds {
+    fn check(&self, dates: bool) -> Result<(), &'static str> {
+        match self {
+            Self::Numbers([low, high]) if !dates => {
+                let good = low.is_finite() && high.is_finite() && low < high;
+                if good { Ok(()) } else { Err("a range is two finite numbers, the smaller first") }
+            }
+            // Texts of this form are ordered as their days are.
+            Self::Dates([first, last]) if dates => {
+                let good = is_date(first) && is_date(last) && first < last;
+                if good { Ok(()) } else { Err("a range of dates is two of them, the earlier first") }
+            }
+            _ => Err("dates, and they alone, have a range of dates"),
+        }
+    }
+}
+
+/// Whether a text has the form of a date; which day it is, no guarantee rests on.
+pub(crate) fn is_date(text: &str) -> bool {
+    let form = |(place, byte): (usize, u8)| match place {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    text.len() == 10 && text.bytes().enumerate().all(form)
 }
 
 /// Which way scores go with a column of numbers.
@@ -108,7 +168,11 @@ pub enum Others {
 impl Encoding {
     /// The ranges of the numeric columns, in their order.
     pub fn ranges(&self) -> Vec<[f64; 2]> {
-        self.columns.iter().filter_map(|column| column.range).collect()
+        let numbers = |column: &Column| match column.range {
+            Some(Bounds::Numbers(range)) => Some(range),
+            _ => None,
+        };
+        self.columns.iter().filter_map(numbers).collect()
     }
 
     /// Length of the vector.
@@ -138,21 +202,24 @@ impl Column {
     }
 
     fn check(&self) -> Result<(), &'static str> {
-        match (self.range, &self.categories, &self.missing) {
-            (Some([low, high]), None, missing) => match missing {
+        let dates = self.kind == Some(Holds::Date);
+        match (&self.range, &self.categories, &self.missing) {
+            (Some(bounds), None, missing) => match missing {
                 _ if self.other => Err("`other` is for categories"),
-                _ if !(low.is_finite() && high.is_finite() && low < high) => {
-                    Err("a range is two finite numbers, the smaller first")
-                }
-                None | Some(Scalar::Integer(_)) => Ok(()),
-                Some(Scalar::Number(value)) if value.is_finite() => Ok(()),
+                _ if bounds.check(dates).is_err() => bounds.check(dates),
+                None => Ok(()),
                 Some(Scalar::Text(word)) if word == "own" => Ok(()),
+                Some(Scalar::Text(day)) if dates && is_date(day) => Ok(()),
+                Some(_) if dates => Err("`missing` is a date, or \"own\", where the column holds dates"),
+                Some(Scalar::Integer(_)) => Ok(()),
+                Some(Scalar::Number(value)) if value.is_finite() => Ok(()),
                 Some(_) => Err("`missing` is a finite number, or \"own\", where the column has a range"),
             },
             (None, Some(values), missing) => {
                 let mut seen = HashSet::new();
                 match missing {
                     _ if self.monotone.is_some() => Err("`monotone` is for numbers"),
+                    _ if dates => Err("`kind` is for a range of dates"),
                     _ if values.is_empty() => Err("no category is listed"),
                     _ if !values.iter().all(|value| seen.insert(value)) => Err("a category is listed twice"),
                     None => Ok(()),

@@ -15,15 +15,16 @@ mod document;
 mod encoding;
 mod families;
 mod problem;
+mod provenance;
 
 pub use certificate::{Certificate, Claim, FORMAT, FORMER, Ranges};
 pub use choices::{Average, NoiseKind, Order, Shuffle};
 pub use condition::{Class, Condition, Source};
 pub use document::{
     AsPrinted, CellPlan, Counted, DocumentError, KnotPlan, MODEL_FORMAT, ModelDocument, Paper, Predictor,
-    Probabilities, RandomFeatures, Representation, Task, Tighten, Training,
+    Probabilities, RandomFeatures, Representation, Task, Tighten, Training, who_reads,
 };
-pub use encoding::{Column, Encoding, Label, Others, Scalar};
+pub use encoding::{Bounds, Column, Encoding, Holds, Label, Others, Scalar, TextStyle};
 pub use families::{
     Algorithm, Composition, GradientRelease, Phase, Released, Sampling, Stage, StageNoise, Weights,
 };
@@ -32,3 +33,4 @@ pub use problem::{
     Activation, Domain, Foreign, MarginLoss, MetricLoss, Network, Objective, PointLoss, Problem, RankingForm,
     Score,
 };
+pub use provenance::Provenance;

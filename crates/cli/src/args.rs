@@ -3,11 +3,13 @@
 mod budget;
 mod decisions;
 mod evidence;
+mod signing;
 mod tuning;
 
 pub(crate) use budget::{Budget, BudgetCommand, LedgerFile, Recover, Spending};
 pub(crate) use decisions::{Calibrate, WhomToFlag};
 pub(crate) use evidence::{Audit, Influence, Stability};
+pub(crate) use signing::{Keygen, Migrate, Sign};
 pub(crate) use tuning::Tuning;
 
 use crate::engine::Address;
@@ -77,6 +79,12 @@ pub(crate) enum Command {
     Budget(Budget),
     /// Recompute a model's privacy certificate and say yes or no
     Verify(Verify),
+    /// Make a key with which a custodian signs models
+    Keygen(Keygen),
+    /// Sign a model file, so that others can check who answers for it
+    Sign(Sign),
+    /// Write a model of a former version in the formats of this one
+    Migrate(Migrate),
     /// Write or check what is publicly known about a table
     Schema(Schema),
     /// Count cells that a schema clips, does not list or finds missing: for the custodian alone
@@ -166,6 +174,9 @@ pub(crate) struct Train {
     /// Replace a model that is there already; the budget it cost does not come back
     #[arg(long)]
     pub(crate) force: bool,
+    /// Sign the model with this key, as `pairdp sign` does
+    #[arg(long, value_name = "KEY")]
+    pub(crate) sign_with: Option<PathBuf>,
     /// Where the table's files are read and added up: local:N for N processes, ray:auto, ray:HOST:PORT, ray://HOST:PORT or
     /// dask://HOST:PORT for a running cluster; the model is the same
     #[arg(long, value_name = "ENGINE", value_parser = Address::parse)]
@@ -215,7 +226,8 @@ pub(crate) struct Baseline {
 #[command(after_help = "\
 Examples:
   pairdp plan --records 5000 --features 20 --epsilon 1 --delta 1e-6
-  pairdp plan --records 1000 --features 10 --epsilon 1 --delta 1e-6 --explain")]
+  pairdp plan --records 1000 --features 10 --epsilon 1 --delta 1e-6 --explain
+  pairdp plan --records 5000 --features 20 --epsilon 1 --delta 1e-6 --curve --effect 0.8 --plot auc.svg")]
 pub(crate) struct Plan {
     /// Records of the table
     #[arg(long, value_name = "N", required_unless_present = "persons")]
@@ -235,6 +247,18 @@ pub(crate) struct Plan {
     /// Compare all algorithms, each with its noise, its paper's, its cost and a bound on its excess risk
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Train rankers or classifiers on simulated records, of a quarter to four times N and ε, and say what AUC they reach
+    #[arg(long, conflicts_with = "explain", requires = "effect")]
+    pub(crate) curve: bool,
+    /// The best AUC that any ranking of the simulated records has: what you believe there is to be found
+    #[arg(long, value_name = "AUC", requires = "curve")]
+    pub(crate) effect: Option<f64>,
+    /// The share of positive records among the simulated ones
+    #[arg(long, value_name = "SHARE", requires = "curve", default_value_t = 0.3)]
+    pub(crate) positive_share: f64,
+    /// SVG file to draw the curve into
+    #[arg(long, value_name = "FILE", requires = "curve")]
+    pub(crate) plot: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) tuning: Tuning,
 }
@@ -257,7 +281,7 @@ pub(crate) struct Predict {
     pub(crate) model: PathBuf,
     /// Table with the model's columns
     pub(crate) data: PathBuf,
-    /// CSV file to write [default: standard output]
+    /// File to write: Parquet if its name ends in .parquet, otherwise CSV [default: CSV to standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Replace a file of predictions that is there already
@@ -374,7 +398,8 @@ pub(crate) struct Report {
 Exit code 0 means yes, 1 means no.
 
 Examples:
-  pairdp verify model.json")]
+  pairdp verify model.json
+  pairdp verify model.json --signed-by custodian.key.pub")]
 pub(crate) struct Verify {
     /// Model file
     pub(crate) model: PathBuf,
@@ -384,6 +409,12 @@ pub(crate) struct Verify {
     /// Count `yes, if` as yes: you know the code that scored records, and that it kept to its part
     #[arg(long)]
     pub(crate) accept_foreign: bool,
+    /// Say yes only if the holder of this public key signed the file
+    #[arg(long, value_name = "KEY")]
+    pub(crate) signed_by: Option<PathBuf>,
+    /// Signature to check [default: MODEL.signature]
+    #[arg(long, value_name = "FILE", requires = "signed_by")]
+    pub(crate) signature: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -438,7 +469,7 @@ pub(crate) enum SchemaCommand {
 #[derive(Args)]
 #[command(after_help = "Examples:\n  pairdp schema init cohort.csv")]
 pub(crate) struct SchemaInit {
-    /// Table with a header: .csv, .csv.gz or .parquet
+    /// Table with a header: .csv, .csv.gz, .tsv, .tsv.gz or .parquet
     pub(crate) data: PathBuf,
     /// Schema file to write [default: DATA with the ending .schema.toml]
     #[arg(long, value_name = "FILE")]
@@ -448,7 +479,7 @@ pub(crate) struct SchemaInit {
 #[derive(Args)]
 #[command(after_help = "Examples:\n  pairdp schema check cohort.csv")]
 pub(crate) struct SchemaCheck {
-    /// Table: .csv, .csv.gz, .parquet, .svm or .libsvm
+    /// Table: .csv, .csv.gz, .tsv, .parquet, .svm or .libsvm
     pub(crate) data: PathBuf,
     /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
     #[arg(long, value_name = "FILE")]
@@ -464,7 +495,7 @@ Examples:
   pairdp check cohort.csv
   pairdp check cohort.csv --out cohort.not-private.txt")]
 pub(crate) struct Check {
-    /// Table: .csv, .csv.gz or .parquet
+    /// Table: .csv, .csv.gz, .tsv, .tsv.gz or .parquet
     pub(crate) data: PathBuf,
     /// Public columns, ranges and label [default: DATA with the ending .schema.toml]
     #[arg(long, value_name = "FILE")]

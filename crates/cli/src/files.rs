@@ -1,6 +1,7 @@
 //! Reading whole files.
 
 use crate::failure::Failure;
+use pairdp_certificate::who_reads;
 use pairdp_data::{DataError, read_whole};
 use pairdp_model::{BaselineModel, Predictor, PrivateModel};
 use pairdp_units::Hint;
@@ -27,10 +28,11 @@ pub(crate) fn read_model(path: &Path) -> Result<PrivateModel, Failure> {
     PrivateModel::from_json(&text).map_err(|error| unreadable(path, &text, &error))
 }
 
-/// Reads it as a verifier does: into types that the code which trains has no part in.
-pub(crate) fn read_certified(path: &Path) -> Result<ModelDocument, Failure> {
+/// Reads it as a verifier does: into types that the code which trains has no part in. The text is what was read.
+pub(crate) fn read_certified(path: &Path) -> Result<(ModelDocument, String), Failure> {
     let text = read_private(path)?;
-    ModelDocument::from_json(&text).map_err(|error| unreadable(path, &text, &error))
+    let document = ModelDocument::from_json(&text).map_err(|error| unreadable(path, &text, &error))?;
+    Ok((document, text))
 }
 
 fn read_private(path: &Path) -> Result<String, Failure> {
@@ -80,7 +82,7 @@ fn unreadable(path: &Path, text: &str, error: &impl Hint) -> Failure {
     Failure::coded(
         "model",
         format!("{}: the format is `{format}`, expected `{}`", path.display(), PrivateModel::FORMAT),
-        "another version of pairdp may read it",
+        who_reads(&format),
     )
 }
 

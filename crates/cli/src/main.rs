@@ -16,6 +16,7 @@ mod progress;
 mod report;
 mod require_public;
 mod reservation;
+mod signing;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -63,6 +64,9 @@ fn run(command: &Command, printer: &Printer) -> Result<ExitCode, Failure> {
         Command::Completions(arguments) => commands::manual::completions(arguments, printer),
         Command::Demo(arguments) => commands::demo::run(arguments, printer),
         Command::Export(arguments) => commands::export::run(arguments, printer),
+        Command::Keygen(arguments) => commands::sign::keygen(arguments, printer),
+        Command::Migrate(arguments) => commands::migrate::run(arguments, printer),
+        Command::Sign(arguments) => commands::sign::sign(arguments, printer),
         Command::Man(arguments) => commands::manual::pages(arguments, printer),
         Command::Simulate(arguments) => commands::simulate::run(arguments, printer),
         Command::Train(arguments) => commands::train::run(arguments, printer),

@@ -36,6 +36,9 @@ pub(crate) enum Kind {
     Checkpoint,
     AuditRuns,
     Check,
+    SigningKey,
+    PublicKey,
+    Signature,
 }
 
 impl Kind {
@@ -55,12 +58,23 @@ impl Kind {
             Self::Checkpoint => "a checkpoint",
             Self::AuditRuns => "a file of audited runs",
             Self::Check => "a custodian's check",
+            Self::SigningKey => "a signing key",
+            Self::PublicKey => "a public key",
+            Self::Signature => "a signature",
         }
     }
 
     /// Whether it is about records and not protected by noise, or for the custodian alone until a run is done.
     fn for_its_owner(self) -> bool {
-        matches!(self, Self::Baseline | Self::Predictions | Self::Influence | Self::Checkpoint | Self::Check)
+        matches!(
+            self,
+            Self::Baseline
+                | Self::Predictions
+                | Self::Influence
+                | Self::Checkpoint
+                | Self::Check
+                | Self::SigningKey
+        )
     }
 
     /// Whether a file of this kind can be had again by running the command again. A model cannot: it cost budget, and its noise
@@ -69,6 +83,8 @@ impl Kind {
     fn replaces(self, found: Found) -> bool {
         match self {
             Self::Model | Self::Schema | Self::Table | Self::Predictions => false,
+            // A signature may be another's, and a key cannot be had again.
+            Self::Signature | Self::SigningKey | Self::PublicKey => false,
             _ => found == Found::Kind(self),
         }
     }
@@ -98,6 +114,7 @@ pub(crate) enum Role {
     Schema,
     Model,
     Ledger,
+    Key,
     Result,
 }
 
@@ -108,6 +125,7 @@ impl Role {
             Self::Schema => "this is the schema that the command reads",
             Self::Model => "this is the model that the command reads",
             Self::Ledger => "this belongs to the ledger that the command uses",
+            Self::Key => "this is the key that the command reads",
             Self::Result => "the command writes something else there",
         }
     }
@@ -170,6 +188,9 @@ impl Taken {
         }
     }
 }
+
+/// Who wrote a Parquet file, as far as it says so itself.
+pub(crate) const PARQUET_MARK: &str = "predictions of pairdp";
 
 /// What every custodian's check begins with.
 pub(crate) const NOT_PRIVATE: &str = "not private: do not publish";
@@ -235,13 +256,19 @@ impl Output {
     /// Writes the file.
     pub(crate) fn write(self, bytes: &[u8]) -> Result<(), Failure> {
         let Self { path, way } = self;
-        way.write(bytes).map_err(|error| Failure::write(&path, &error))
+        way.write_whole(bytes).map_err(|error| Failure::write(&path, &error))
+    }
+
+    /// The file, to be written bit by bit.
+    pub(crate) fn stream(self) -> Stream {
+        let Self { path, way } = self;
+        Stream { path, way: io::BufWriter::new(way) }
     }
 
     /// Writes what was paid for: if not to its place, then to one where it is not lost.
     pub(crate) fn write_paid(self, bytes: &[u8]) -> Result<(), Failure> {
         let Self { path, way } = self;
-        let Err(error) = way.write(bytes) else { return Ok(()) };
+        let Err(error) = way.write_whole(bytes) else { return Ok(()) };
         let message = Failure::not_written(&path, &error);
         let kept = draft::elsewhere(bytes).map(|path| format!("was kept as {}", path.display()));
         let kept = kept.unwrap_or_else(|_| {
@@ -253,10 +280,55 @@ impl Output {
 }
 
 impl Way {
-    fn write(self, bytes: &[u8]) -> io::Result<()> {
+    fn write_whole(self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Beside(draft) => draft.put(bytes),
             Self::Through(mut node) => node.write_all(bytes).and_then(|()| node.flush()),
+        }
+    }
+}
+
+/// A file that is written bit by bit. It is in its place when it is whole, and never before.
+pub(crate) struct Stream {
+    path: PathBuf,
+    way: io::BufWriter<Way>,
+}
+
+impl Stream {
+    /// Puts it in its place.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let Self { path, way } = self;
+        let way = way.into_inner().map_err(io::IntoInnerError::into_error);
+        let placed = way.and_then(|way| match way {
+            Way::Beside(draft) => draft.place(),
+            Way::Through(mut node) => node.flush(),
+        });
+        placed.map_err(|error| Failure::write(&path, &error))
+    }
+}
+
+impl io::Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.way.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.way.flush()
+    }
+}
+
+impl io::Write for Way {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Beside(draft) => draft.write(bytes),
+            Self::Through(node) => node.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Beside(draft) => draft.flush(),
+            Self::Through(node) => node.flush(),
         }
     }
 }
@@ -354,13 +426,13 @@ fn may_replace(path: &Path, kind: Kind, force: Force) -> Result<(), Failure> {
         }
         Found::Kind(other) => format!("{shown}: there is {} already", other.name()),
         Found::Ledger => format!("{shown}: this is a ledger"),
-        Found::Key => format!("{shown}: this is the key of a ledger"),
+        Found::Key => format!("{shown}: this is a key"),
         Found::SimulatedSchema => format!("{shown}: there is {} already", Kind::Schema.name()),
         _ if kind == Kind::Table => format!("{shown}: there is a file already"),
         _ => format!("{shown}: there is a file already, and it is not {}", kind.name()),
     };
     let by_force = match kind {
-        Kind::Model | Kind::Predictions => found == Found::Kind(kind),
+        Kind::Model | Kind::Predictions | Kind::Signature => found == Found::Kind(kind),
         // It says that the table is public, and must not take the place of a schema that somebody wrote.
         Kind::Schema => found == Found::SimulatedSchema,
         Kind::Table => {

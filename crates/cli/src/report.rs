@@ -132,10 +132,13 @@ fn trained(model: &PrivateModel) -> String {
 
 fn columns(model: &PrivateModel) -> String {
     let what = |column: &ColumnEncoding| match &column.kind {
-        Kind::Range([low, high]) if column.missing == Some(Missing::Own) => {
-            format!("number, cut off at {low} and {high}, or missing")
-        }
-        Kind::Range([low, high]) => format!("number, cut off at {low} and {high}"),
+        Kind::Range([low, high]) => format!(
+            "{}, cut off at {} and {}{}",
+            if column.date { "date" } else { "number" },
+            column.text_of(*low),
+            column.text_of(*high),
+            if column.missing == Some(Missing::Own) { ", or missing" } else { "" }
+        ),
         Kind::Categories(values) => format!("one of {}", values.join(", ")),
     };
     let columns = model.predictor.encoding.columns();

@@ -4,7 +4,7 @@ use crate::error::CellProblem;
 use crate::label::{Times, read_time};
 use crate::person::Ids;
 use crate::schema::{Kind, Missing};
-use crate::{Column, Encoding, Label, LabelKind, LabelUse, number};
+use crate::{Column, Encoding, Label, LabelKind, LabelUse, PersonColumn, date, number};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -35,6 +35,8 @@ enum RuleKind {
     Number {
         scale: Scale,
         missing: Option<Empty>,
+        /// Cells are dates, of which the days are counted.
+        date: bool,
     },
     Category {
         places: Lookup<usize>,
@@ -97,7 +99,7 @@ impl Rule {
                     Some(Missing::Own) => Some(Empty::Own),
                     _ => None,
                 };
-                RuleKind::Number { scale, missing }
+                RuleKind::Number { scale, missing, date: column.date }
             }
             Kind::Categories(values) => {
                 let places = Lookup::new(values.iter().map(String::as_str).zip(0..));
@@ -141,6 +143,11 @@ impl Rule {
         Ok(())
     }
 
+    /// Refuses a cell that a reader could not make out.
+    pub(crate) fn refuse(&self, problem: CellProblem, row: &mut [f64]) -> Result<(), CellProblem> {
+        self.settled(Err(problem), row)
+    }
+
     fn scaled(&self, scale: Scale, value: f64) -> f64 {
         if value < scale.low || value > scale.high {
             self.count(|tally| &tally.clipped);
@@ -153,13 +160,18 @@ impl Rule {
         self.as_number().filter(|_| self.tally.is_none())
     }
 
-    /// How to scale, if the column holds numbers.
+    /// How to scale, if the column holds numbers, and not dates.
     #[inline]
     pub(crate) fn as_number(&self) -> Option<Scale> {
         match self.kind {
-            RuleKind::Number { scale, .. } => Some(scale),
-            RuleKind::Category { .. } => None,
+            RuleKind::Number { scale, date: false, .. } => Some(scale),
+            _ => None,
         }
+    }
+
+    /// Whether it holds dates.
+    pub(crate) fn is_date(&self) -> bool {
+        matches!(self.kind, RuleKind::Number { date: true, .. })
     }
 
     /// Makes the column's entries zeros.
@@ -175,11 +187,13 @@ impl Rule {
 
     fn text(&self, cell: &[u8], row: &mut [f64]) -> Result<(), CellProblem> {
         match &self.kind {
-            RuleKind::Number { scale, .. } => match number::parse(cell) {
-                Ok(value) => row[self.at] = self.scaled(*scale, value),
-                Err(CellProblem::Missing) => return self.missing(row),
-                Err(problem) => return Err(problem),
-            },
+            RuleKind::Number { scale, date, .. } => {
+                match if *date { date::parse(cell) } else { number::parse(cell) } {
+                    Ok(value) => row[self.at] = self.scaled(*scale, value),
+                    Err(CellProblem::Missing) => return self.missing(row),
+                    Err(problem) => return Err(problem),
+                }
+            }
             RuleKind::Category { places, other, .. } => {
                 let cell = cell.trim_ascii();
                 match places.get(cell) {
@@ -210,6 +224,8 @@ impl Rule {
             return self.missing(row);
         }
         match &self.kind {
+            // Days come by `write_day`; which day another number means would be a guess.
+            RuleKind::Number { date: true, .. } => Err(CellProblem::NotADate),
             RuleKind::Number { .. } if value.is_infinite() => Err(CellProblem::NotFinite),
             RuleKind::Number { scale, .. } => {
                 row[self.at] = self.scaled(*scale, value);
@@ -217,6 +233,19 @@ impl Rule {
             }
             RuleKind::Category { .. } => self.text(value.to_string().as_bytes(), row),
         }
+    }
+
+    /// Writes a day since 1970-01-01; NaN where there is none. Only columns of dates are asked.
+    pub(crate) fn write_day(&self, day: f64, row: &mut [f64]) -> Result<(), CellProblem> {
+        let outcome = match self.kind {
+            _ if day.is_nan() => self.missing(row),
+            RuleKind::Number { scale, date: true, .. } if day.is_finite() => {
+                row[self.at] = self.scaled(scale, day);
+                Ok(())
+            }
+            _ => Err(CellProblem::NotADate),
+        };
+        self.settled(outcome, row)
     }
 
     /// Writes what an empty cell is into a row of zeros.
@@ -254,6 +283,20 @@ impl<'a> CellEncoder<'a> {
         };
         let (label, ids) = (label.map(LabelRule::new), person.map(Ids::new));
         Self { encoding, features: Rule::all(encoding), label, ids }
+    }
+
+    /// The cells of one column, as they are but for space around them.
+    pub(crate) fn keeping(nothing: &'a Encoding, column: &'a PersonColumn) -> Self {
+        Self { encoding: nothing, features: Vec::new(), label: None, ids: Some(Ids::verbatim(column)) }
+    }
+
+    /// The cells that were kept, by the number that each row got.
+    pub(crate) fn kept(self, numbers: Vec<u32>) -> Vec<String> {
+        let Some(ids) = self.ids else { return Vec::new() };
+        let (owners, texts) = ids.owners(numbers);
+        let texts: Vec<String> =
+            texts.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect();
+        owners.of_row().iter().map(|number| texts[*number as usize].clone()).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use pairdp_units::signed_time::signed_time;
 
 /// The cells of a column.
 pub enum Cells {
-    /// Numbers; where nothing is, NaN.
+    /// Numbers, of dates the days since 1970-01-01; where nothing is, NaN.
     Numbers(Vec<f64>),
     /// Texts, or nothing.
     Texts(Vec<Option<String>>),
@@ -57,6 +57,9 @@ impl Encoding {
             let bad = |(row, what)| BadCell { column: column.name.clone(), row, what };
             let lines = features.chunks_exact_mut(width).enumerate();
             match cells {
+                Cells::Numbers(days) if rule.is_date() => lines
+                    .zip(days)
+                    .try_for_each(|((row, line), day)| rule.write_day(*day, line).map_err(|e| (row, e))),
                 Cells::Numbers(cells) => lines
                     .zip(cells)
                     .try_for_each(|((row, line), cell)| rule.write_number(*cell, line).map_err(|e| (row, e))),

@@ -1,7 +1,7 @@
 //! How a row becomes a vector.
 
 use crate::cell_encoder::Scale;
-use crate::{Kind, Label, Missing, PersonColumn, Schema, Table};
+use crate::{Kind, Label, Missing, PersonColumn, Schema, Table, TextStyle};
 use serde::{Deserialize, Serialize};
 
 /// The public rules that turn a row into a vector: a number is cut off at its range and mapped to [−1, 1], a
@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Encoding {
     columns: Vec<ColumnEncoding>,
+    /// How text files with these columns are written.
+    #[serde(default, skip_serializing_if = "TextStyle::is_usual")]
+    text: TextStyle,
 }
 
 /// One column's rule.
@@ -17,7 +20,7 @@ pub type ColumnEncoding = crate::Column;
 impl Encoding {
     /// The rules of a schema.
     pub fn of(schema: &Schema) -> Self {
-        Self { columns: schema.columns().to_vec() }
+        Self { columns: schema.columns().to_vec(), text: schema.style() }
     }
 
     /// Rules for a plain matrix whose columns have these ranges.
@@ -30,13 +33,19 @@ impl Encoding {
             column.kind.check().map_err(|what| format!("column {i}: {what}"))?;
             Ok(column)
         };
-        Ok(Self { columns: ranges.into_iter().enumerate().map(column).collect::<Result<_, String>>()? })
+        let columns = ranges.into_iter().enumerate().map(column).collect::<Result<_, String>>()?;
+        Ok(Self { columns, text: TextStyle::default() })
     }
 
     /// Rules for vectors of so many entries that lie within ±1 already.
     pub fn unscaled(columns: usize) -> Self {
         let column = |i| ColumnEncoding::new(format!("x{i}"), Kind::Range([-1.0, 1.0]));
-        Self { columns: (0..columns).map(column).collect() }
+        Self { columns: (0..columns).map(column).collect(), text: TextStyle::default() }
+    }
+
+    /// No rules at all, for files of this style.
+    pub(crate) fn of_nothing(text: TextStyle) -> Self {
+        Self { columns: Vec::new(), text }
     }
 
     /// The same rules with other ranges of the numeric columns, in their order.
@@ -50,7 +59,7 @@ impl Encoding {
                 *range = *other;
             }
         }
-        Self { columns }
+        Self { columns, text: self.text }
     }
 
     /// The ranges of the numeric columns, in their order.
@@ -73,6 +82,7 @@ impl Encoding {
     /// One line when the number of columns differs or a column is not numeric.
     pub fn encode_matrix(&self, cells: &[f64], columns: usize) -> Result<Table, String> {
         let scaled = |column: &ColumnEncoding| match (&column.kind, &column.missing) {
+            _ if column.date => Err(format!("column `{}` holds dates, not numbers", column.name)),
             (Kind::Range(range), Some(Missing::Number(missing))) => Ok((Scale::new(*range), Some(*missing))),
             (Kind::Range(range), Some(Missing::Own)) => Ok((Scale::new(*range), None)),
             (Kind::Range(range), _) => Ok((Scale::new(*range), Some(f64::NAN))),
@@ -110,6 +120,8 @@ impl Encoding {
         let plain = |column: &ColumnEncoding| ColumnEncoding { monotone: None, ..column.clone() };
         let columns: Vec<ColumnEncoding> = self.columns.iter().map(plain).collect();
         match person {
+            // Written otherwise, the same tables are refused.
+            _ if !self.text.is_usual() => serde_json::to_string(&(&columns, label, person, self.text)),
             None => serde_json::to_string(&(&columns, label)),
             Some(person) => serde_json::to_string(&(&columns, label, person)),
         }
@@ -121,7 +133,13 @@ impl Encoding {
     /// # Errors
     /// One line that says which column is wrong.
     pub fn check(&self) -> Result<(), String> {
+        self.text.check()?;
         self.columns.iter().try_for_each(ColumnEncoding::check)
+    }
+
+    /// How text files with these columns are written.
+    pub fn text_style(&self) -> TextStyle {
+        self.text
     }
 
     /// The columns it reads.

@@ -1,3 +1,4 @@
+use crate::Delimiter;
 use pairdp_units::{FrontEnd, Hint};
 use std::path::{Path, PathBuf};
 
@@ -52,6 +53,16 @@ pub enum DataError {
         path: PathBuf,
         /// Which column.
         column: String,
+    },
+    /// The header has one cell, and another delimiter in it.
+    #[error("{}: line 1: cells stand between {}, and not between {}", path.display(), found.name(), expected.name())]
+    OtherDelimiter {
+        /// Which file.
+        path: PathBuf,
+        /// What stands between its names.
+        found: Delimiter,
+        /// What the schema says.
+        expected: Delimiter,
     },
     /// A row has too many or too few cells.
     #[error("{}: line {line}: not as many cells as the header has", path.display())]
@@ -194,6 +205,12 @@ pub enum CellProblem {
     /// What tells no persons apart.
     #[error("neither text nor a whole number, as what names persons must be")]
     NotAPerson,
+    /// What is no date.
+    #[error("not a date")]
+    NotADate,
+    /// A point in a number, where commas stand before decimals.
+    #[error("a point in a number, where the schema says that commas stand before decimals")]
+    PointForComma,
     /// What is no time.
     #[error("a time is a number of at least 0, and every record has one")]
     NotATime,
@@ -246,16 +263,26 @@ impl DataError {
             Self::TooFewPersons { .. } => "a pair needs records of two persons",
             Self::MissingColumn { .. } => "names must match the schema's exactly, case included",
             Self::DuplicateColumn { .. } => "rename one of the two",
-            Self::RowWidth { .. } => "quote cells that contain commas",
+            Self::OtherDelimiter { found: Delimiter::Comma, .. } => "leave `delimiter` out of the schema",
+            Self::OtherDelimiter { found: Delimiter::Semicolon, .. } => {
+                "say `delimiter = \";\"` in the schema, on its first lines"
+            }
+            Self::OtherDelimiter { found: Delimiter::Tab, .. } => {
+                "say `delimiter = \"\\t\"` in the schema, on its first lines"
+            }
+            Self::OtherDelimiter { found: Delimiter::Bar, .. } => {
+                "say `delimiter = \"|\"` in the schema, on its first lines"
+            }
+            Self::RowWidth { .. } => "quote cells that contain the delimiter",
             Self::Cell { what, .. } | Self::Record { what, .. } => what.hint(),
             Self::Somewhere { hint, .. } => hint,
             Self::ColumnType { .. } => {
-                "store it as numbers or text: times as numbers, lists as columns of their own"
+                "store it as numbers or text; a date needs `kind = \"date\"` in the schema, and lists columns of their own"
             }
             Self::ColumnEncoding { .. } => "write the file with plain or dictionary encoding",
             Self::NotAnIndex { .. } => "name columns by their index: name = \"17\"",
             Self::NoTables { .. } | Self::UnknownEnding { .. } => {
-                "tables end in .csv, .csv.gz, .parquet, .svm, .svm.gz, .libsvm or .libsvm.gz"
+                "tables end in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .svm, .svm.gz, .libsvm or .libsvm.gz"
             }
             Self::NoHeader { .. } => {
                 "write the schema by hand, and name columns by their index: name = \"17\""
@@ -308,7 +335,14 @@ impl CellProblem {
                 "write ids as text, or as whole numbers if the schema says `kind = \"integer\"`"
             }
             Self::NotText => "save the table as UTF-8",
-            Self::NotANumber | Self::NotFinite => "mend the cell, or leave the column out of the schema",
+            Self::NotANumber => {
+                "mend the cell, or leave the column out of the schema; decimal commas need `decimal = \",\"` there"
+            }
+            Self::NotFinite => "mend the cell, or leave the column out of the schema",
+            Self::NotADate => "write dates as 2024-02-29, with or without a time after it",
+            Self::PointForComma => {
+                "write 1234,5 without points between thousands, or leave `decimal` out of the schema"
+            }
             Self::NotATime => "mend the cell: times count from the beginning of what is observed",
             Self::UnknownEvent => "mend the cell, or the `occurred` and `censored` of the schema",
         }

@@ -12,9 +12,11 @@ pub(crate) enum Format {
 }
 
 /// The endings of each.
-const ENDINGS: [(&str, Format); 7] = [
+const ENDINGS: [(&str, Format); 9] = [
     (".csv", Format::Csv { packed: false }),
     (".csv.gz", Format::Csv { packed: true }),
+    (".tsv", Format::Csv { packed: false }),
+    (".tsv.gz", Format::Csv { packed: true }),
     (".parquet", Format::Parquet),
     (".svm", Format::Libsvm { packed: false }),
     (".svm.gz", Format::Libsvm { packed: true }),
@@ -39,6 +41,7 @@ mod tests {
         for (name, expected) in [
             ("a.csv", Some(Format::Csv { packed: false })),
             ("dir.csv/a.CSV.GZ", Some(Format::Csv { packed: true })),
+            ("a.tsv", Some(Format::Csv { packed: false })),
             ("a.b.parquet", Some(Format::Parquet)),
             ("a.svm", Some(Format::Libsvm { packed: false })),
             ("a.libsvm.gz", Some(Format::Libsvm { packed: true })),

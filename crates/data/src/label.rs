@@ -150,6 +150,11 @@ impl Label {
         }
     }
 
+    /// Whether its cells are numbers: of a range, or times.
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(self.kind, LabelKind::Range(_) | LabelKind::Times(_))
+    }
+
     /// The columns that it is read from.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         [self.column.as_str()].into_iter().chain(self.times().map(|times| times.event.as_str()))

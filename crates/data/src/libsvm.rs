@@ -4,24 +4,46 @@
 
 use crate::cell_encoder::{CellEncoder, Rule};
 use crate::error::CellProblem;
-use crate::lines::{self, LineFault, LineProblem, Lines, Rows};
+use crate::lines::{self, LineFault, LineProblem, Lines, Part, Rows};
 use crate::source::Source;
-use crate::{DataError, Table};
+use crate::{DataError, PersonColumn, Piece, Table};
 use memchr::{memchr, memrchr};
 use std::collections::HashMap;
 use std::path::Path;
 
 /// Reads a table.
 pub(crate) fn read(source: Source, rules: &CellEncoder<'_>) -> Result<(Table, Vec<u32>), DataError> {
-    let columns = indices(&source.path, rules)?;
-    let mut absent = vec![0.0; rules.encoding.dimension()];
-    // By rules that count nothing: an absent value is no cell.
-    for rule in Rule::all(rules.encoding) {
-        // A number is always readable: a range scales it, categories look it up.
-        let _ = rule.write_number(0.0, &mut absent);
-    }
-    let lines = LibsvmLines { rules, columns, absent };
+    let lines = LibsvmLines::new(&source.path, rules)?;
     lines::read(source, Vec::new(), 1, rules, &lines)
+}
+
+/// Reads a table part by part; there is no name by which a cell could be kept.
+pub(crate) fn in_parts<E: From<DataError>>(
+    source: Source,
+    rules: &CellEncoder<'_>,
+    keep: &[PersonColumn],
+    take: impl FnMut(Piece) -> Result<(), E>,
+) -> Result<(), E> {
+    if let Some(column) = keep.first() {
+        let column = column.column.clone();
+        return Err(DataError::MissingColumn { path: source.path, column }.into());
+    }
+    let lines = LibsvmLines::new(&source.path, rules)?;
+    let read = |part: Part<'_>| Ok(Piece::new(part.rows(&lines, rules)?.0, Vec::new()));
+    lines::in_parts(source, Vec::new(), 1, rules.encoding.dimension(), &lines, read, take)
+}
+
+impl<'a> LibsvmLines<'a> {
+    fn new(path: &Path, rules: &'a CellEncoder<'a>) -> Result<Self, DataError> {
+        let columns = indices(path, rules)?;
+        let mut absent = vec![0.0; rules.encoding.dimension()];
+        // By rules that count nothing: an absent value is no cell.
+        for rule in Rule::all(rules.encoding) {
+            // A number is always readable: a range scales it, categories look it up.
+            let _ = rule.write_number(0.0, &mut absent);
+        }
+        Ok(Self { rules, columns, absent })
+    }
 }
 
 /// Which column has which index. No index can be the name of a person, nor say whether an event was seen.
@@ -38,6 +60,10 @@ pub(crate) fn indices(path: &Path, rules: &CellEncoder<'_>) -> Result<HashMap<u6
     let mut columns = HashMap::new();
     for (column, name) in encoding.columns().iter().map(|column| &column.name).enumerate() {
         let (path, column_name) = (path.to_owned(), name.clone());
+        if encoding.columns()[column].date {
+            // What is absent is 0 there, which is no date.
+            return Err(DataError::ColumnType { path, column: column_name });
+        }
         let index = name.parse().ok().filter(|index| *index > 0);
         let index: u64 =
             index.ok_or(DataError::NotAnIndex { path: path.clone(), column: column_name.clone() })?;

@@ -16,6 +16,9 @@ use std::sync::{Mutex, PoisonError};
 const PIECE: usize = 1 << 17;
 /// No record is longer. An open quote would otherwise swallow a file.
 const LONGEST_RECORD: usize = 1 << 24;
+/// Numbers that the rows of a part may have, where a file is read part by part, if its lines have a byte each.
+const ROWS_OF_A_PART: usize = 1 << 22;
+const SHORTEST_PART: usize = 1 << 8;
 
 /// How lines become rows.
 pub(crate) trait Lines: Sync {
@@ -86,7 +89,7 @@ pub(crate) fn read(
     let (targets_a_row, persons_a_row) = (usize::from(labelled), usize::from(of_persons));
     let remaining = source.length;
     let (mut table, mut persons) = (Table::empty(columns), Vec::new());
-    let mut feed = Feed { source, carry: start, line: first_line, ended: false, pieces: Vec::new(), row: 0 };
+    let mut feed = Feed::new(source, start, first_line, PIECE);
     loop {
         let room = table.rows;
         let wanted = {
@@ -162,6 +165,8 @@ struct Piece {
 /// The file, in pieces.
 struct Feed {
     source: Source,
+    /// Bytes of a piece, unless a record is longer.
+    piece: usize,
     /// Bytes that were read and not handed out.
     carry: Vec<u8>,
     /// The line that the carry starts with.
@@ -173,9 +178,83 @@ struct Feed {
 }
 
 /// Whole records, where they start, and how many lines they are.
+#[derive(Clone, Copy)]
 struct Text {
     line: u64,
     lines: usize,
+}
+
+/// Whole records of a file.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    bytes: &'a [u8],
+    text: Text,
+}
+
+impl Part<'_> {
+    /// Its rows, and a number for the person of each where persons are read.
+    pub(crate) fn rows(
+        self,
+        lines: &impl Lines,
+        rules: &CellEncoder<'_>,
+    ) -> Result<(Table, Vec<u32>), LineProblem> {
+        let (most, columns) = (self.text.lines, rules.encoding.dimension());
+        let mut features = vec![0.0; most * columns];
+        let mut persons = vec![0; if rules.ids.is_some() { most } else { 0 }];
+        let mut rows = Rows { features: &mut features, targets: &mut [], persons: &mut persons };
+        let filled = lines.parse(self.bytes, self.text.line, &mut rows)?;
+        features.truncate(filled * columns);
+        persons.truncate(filled);
+        Ok((Table { features, rows: filled, ..Table::empty(columns) }, persons))
+    }
+}
+
+/// Reads the rest of a file in parts, a few for each core at a time, so that no more of it than these is in memory; what they become is
+/// handed on in the order of the file.
+pub(crate) fn in_parts<T: Send, E: From<DataError>>(
+    source: Source,
+    start: Vec<u8>,
+    first_line: u64,
+    width: usize,
+    lines: &impl Lines,
+    read: impl Fn(Part<'_>) -> Result<T, LineProblem> + Sync,
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    let path = source.path.clone();
+    // A line may be a few bytes, and its row as wide as there are categories.
+    let piece = (ROWS_OF_A_PART / width.max(1)).clamp(SHORTEST_PART, PIECE);
+    let mut feed = Feed::new(source, start, first_line, piece);
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut buffers = vec![Vec::new(); cores];
+    loop {
+        let mut parts = Vec::with_capacity(cores);
+        for buffer in &mut buffers {
+            match feed.next(buffer, lines) {
+                Ok(Some(text)) => parts.push(Part { bytes: buffer, text }),
+                Ok(None) => break,
+                Err(fault) => return Err(fault.at(&path).into()),
+            }
+        }
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let rows: Vec<_> = std::thread::scope(|scope| {
+            let read = &read;
+            let others = parts[1..].iter().copied();
+            let spawn = |part| (part, std::thread::Builder::new().spawn_scoped(scope, move || read(part)));
+            let others: Vec<_> = others.map(spawn).collect();
+            let first = read(parts[0]);
+            let others = others.into_iter().map(|(part, thread)| match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                // A machine that gives no thread reads with fewer.
+                Err(_) => read(part),
+            });
+            std::iter::once(first).chain(others).collect()
+        });
+        for rows in rows {
+            take(rows.map_err(|problem| problem.at(&path))?)?;
+        }
+    }
 }
 
 /// What a table could not be read for.
@@ -194,11 +273,15 @@ impl Fault {
 }
 
 impl Feed {
+    fn new(source: Source, start: Vec<u8>, first_line: u64, piece: usize) -> Self {
+        Self { source, piece, carry: start, line: first_line, ended: false, pieces: Vec::new(), row: 0 }
+    }
+
     /// Puts the next whole records into `buffer`; `None` at the end of the file.
     fn next(&mut self, buffer: &mut Vec<u8>, lines: &impl Lines) -> Result<Option<Text>, Fault> {
         buffer.clear();
         buffer.append(&mut self.carry);
-        let mut wanted = PIECE;
+        let mut wanted = self.piece;
         loop {
             if !self.ended && buffer.len() < wanted {
                 let missing = wanted - buffer.len();

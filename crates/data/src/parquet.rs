@@ -11,11 +11,11 @@ use crate::lines::Rows;
 use crate::pages::{InOrder, Window, check_pages, read_range};
 use crate::person::Ids;
 use crate::source::open_file;
-use crate::{DataError, Table, thrift};
+use crate::{DataError, Encoding, PersonColumn, Piece, Table, TextStyle, date, thrift};
 use pairdp_units::signed_time::signed_time;
-use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
+use parquet::basic::{Compression, ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use parquet::data_type::{AsBytes as _, DataType};
+use parquet::data_type::{AsBytes as _, DataType, Int96};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::serialized_reader::SerializedPageReader;
@@ -41,11 +41,7 @@ pub(crate) fn read(path: &Path, rules: &CellEncoder<'_>) -> Result<(Table, Vec<u
 
     let counts = footer.record_counts().ok_or_else(|| footer.damaged())?;
     let records: usize = counts.iter().sum();
-    // Where persons are protected, how many equal records one of them has must not decide about the whole table.
-    let reasonable = footer.length.saturating_mul(RECORDS_A_BYTE).saturating_add(RECORDS_ANYWAY);
-    if rules.ids.is_none() && records as u64 > reasonable {
-        return Err(DataError::TooLarge { path: path.to_owned() });
-    }
+    footer.check_size(&counts, rules)?;
     let (width, labelled) = (rules.encoding.dimension(), rules.label.is_some());
     let mut table = Table { rows: records, ..Table::empty(width) };
     let mut persons = vec![0; if rules.ids.is_some() { records } else { 0 }];
@@ -64,6 +60,32 @@ pub(crate) fn read(path: &Path, rules: &CellEncoder<'_>) -> Result<(Table, Vec<u
     let groups: Vec<_> = groups.collect::<Vec<_>>().into_iter().rev().collect();
     read_groups(&footer, &columns, groups)?;
     Ok((table, persons))
+}
+
+/// Reads a table by its row groups, one after the other, with the cells of some columns as they are.
+pub(crate) fn in_parts<E: From<DataError>>(
+    path: &Path,
+    rules: &CellEncoder<'_>,
+    keep: &[PersonColumn],
+    mut take: impl FnMut(Piece) -> Result<(), E>,
+) -> Result<(), E> {
+    let footer = Footer::read(path)?;
+    let counts = footer.record_counts().ok_or_else(|| footer.damaged())?;
+    footer.check_size(&counts, rules)?;
+    let nothing = Encoding::of_nothing(TextStyle::default());
+    let mut first = 0;
+    for (index, count) in counts.into_iter().enumerate() {
+        let group = |rules: &CellEncoder<'_>| footer.group(rules, index, first, count);
+        let (table, _) = group(rules)?;
+        let cells = keep.iter().map(|column| {
+            let rules = CellEncoder::keeping(&nothing, column);
+            let (_, numbers) = group(&rules)?;
+            Ok(rules.kept(numbers))
+        });
+        take(Piece::new(table, cells.collect::<Result<_, DataError>>()?))?;
+        first += count;
+    }
+    Ok(())
 }
 
 /// The names of the columns.
@@ -95,16 +117,7 @@ fn read_groups(footer: &Footer, columns: &[Column<'_>], groups: Vec<Group<'_>>) 
         loop {
             let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let Some(mut group) = next else { return };
-            let outcome = File::open(&footer.path)
-                .map_err(|source| DataError::io(&footer.path, source))
-                .and_then(|mut file| {
-                    let mut read =
-                        || columns.iter().try_for_each(|column| group.read_column(&mut file, footer, column));
-                    // The decoders are somebody else's, and a damaged page may find one of their panics. The rows that it
-                    // leaves half filled are dropped.
-                    catch_unwind(AssertUnwindSafe(&mut read)).unwrap_or_else(|_| Err(footer.damaged()))
-                });
-            if let Err(error) = outcome {
+            if let Err(error) = group.read(footer, columns) {
                 queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
                 let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
                 if fault.as_ref().is_none_or(|(earliest, _)| group.index < *earliest) {
@@ -127,6 +140,14 @@ fn read_groups(footer: &Footer, columns: &[Column<'_>], groups: Vec<Group<'_>>) 
 }
 
 impl Group<'_> {
+    fn read(&mut self, footer: &Footer, columns: &[Column<'_>]) -> Result<(), DataError> {
+        let mut file = File::open(&footer.path).map_err(|source| DataError::io(&footer.path, source))?;
+        let mut read = || columns.iter().try_for_each(|column| self.read_column(&mut file, footer, column));
+        // The decoders are somebody else's, and a damaged page may find one of their panics. The rows that it leaves half filled
+        // are dropped.
+        catch_unwind(AssertUnwindSafe(&mut read)).unwrap_or_else(|_| Err(footer.damaged()))
+    }
+
     fn read_column(
         &mut self,
         file: &mut File,
@@ -141,6 +162,18 @@ impl Group<'_> {
         let sink = Sink { footer, column, group: self, done: 0 };
         let scale = column.decimals;
         match (reader, scale) {
+            (ColumnReader::Int32ColumnReader(reader), _) if column.moments == Some(Moments::Days) => {
+                sink.fill(reader, |v| Value::Day(f64::from(*v)))
+            }
+            (ColumnReader::Int64ColumnReader(reader), _) if column.parts_a_second().is_some() => {
+                let parts = column.parts_a_second().unwrap_or(1);
+                sink.fill(reader, |v| Value::Day(date::day_of_moment(*v, parts)))
+            }
+            (ColumnReader::Int96ColumnReader(reader), _) if column.moments == Some(Moments::Julian) => {
+                sink.fill(reader, |v| Value::Day(julian_day(v)))
+            }
+            // Moments in whole numbers of another length.
+            _ if column.moments.is_some() => Err(column.refused(footer)),
             (ColumnReader::BoolColumnReader(reader), _) => sink.fill(reader, |v| Value::Truth(*v)),
             (ColumnReader::Int32ColumnReader(reader), Some(scale)) => {
                 sink.fill(reader, |v| Value::decimal(i128::from(*v), scale))
@@ -253,7 +286,17 @@ enum Value<'a> {
     Truth(bool),
     Integer(i128),
     Number(f64),
+    /// Since 1970-01-01.
+    Day(f64),
     Text(&'a [u8]),
+}
+
+/// The day of a moment as older programs write it: nanoseconds of a day, and the day of Julius Scaliger's calendar.
+fn julian_day(moment: &Int96) -> f64 {
+    const DAY: u64 = 86_400_000_000_000;
+    let [low, high, day] = moment.data() else { return f64::NAN };
+    let nanoseconds = u64::from(*low) | u64::from(*high) << 32;
+    f64::from(*day) - 2_440_588.0 + (nanoseconds / DAY) as f64
 }
 
 impl Value<'_> {
@@ -280,6 +323,7 @@ impl Value<'_> {
             Self::Integer(value) if number => rule.write_number(value as f64, row),
             Self::Integer(value) => rule.write_text(value.to_string().as_bytes(), row),
             Self::Number(value) => rule.write_number(value, row),
+            Self::Day(day) => rule.write_day(day, row),
             Self::Text(text) => rule.write_text(text, row),
         }
     }
@@ -293,6 +337,7 @@ impl Value<'_> {
                 .or_else(|_| rule.target_of_number(f64::from(u8::from(truth)))),
             Self::Integer(value) => rule.target(value.to_string().as_bytes()),
             Self::Number(value) => rule.target_of_number(value),
+            Self::Day(_) => Err(CellProblem::NotANumber),
             Self::Text(text) => rule.target(text),
         }
     }
@@ -305,6 +350,7 @@ impl Value<'_> {
             Self::Truth(truth) => times.read_truth(truth),
             Self::Integer(value) => times.read_event(&value.to_string()),
             Self::Number(value) => times.read_event(&value.to_string()),
+            Self::Day(_) => Err(CellProblem::UnknownEvent),
             Self::Text(text) => {
                 times.read_event(std::str::from_utf8(text).map_err(|_| CellProblem::NotText)?)
             }
@@ -317,10 +363,11 @@ impl Value<'_> {
             Self::Missing if ids.verbatim => ids.of_text(b""),
             Self::Truth(truth) if ids.verbatim => ids.of_text(truth.to_string().as_bytes()),
             Self::Number(number) if ids.verbatim => ids.of_text(number.to_string().as_bytes()),
+            Self::Day(day) if ids.verbatim => ids.of_text(date::date_text(day).as_bytes()),
             Self::Missing => Err(CellProblem::MissingPerson),
             Self::Integer(id) => ids.of_whole(id),
             Self::Text(id) => ids.of_text(id),
-            Self::Truth(_) | Self::Number(_) => Err(CellProblem::NotAPerson),
+            Self::Truth(_) | Self::Number(_) | Self::Day(_) => Err(CellProblem::NotAPerson),
         }
     }
 }
@@ -335,6 +382,36 @@ struct Column<'a> {
     unsigned: bool,
     /// Digits after the point of decimals.
     decimals: Option<i32>,
+    /// How dates or moments are stored, where they are.
+    moments: Option<Moments>,
+}
+
+/// How dates and moments are stored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moments {
+    /// Days since 1970-01-01.
+    Days,
+    /// So many of a second's parts since then.
+    Parts(i64),
+    /// Nanoseconds, and a Julian day.
+    Julian,
+}
+
+impl Moments {
+    fn of(column: &ColumnDescriptor) -> Option<Self> {
+        match (column.logical_type_ref(), column.converted_type()) {
+            (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => Some(Self::Days),
+            (Some(LogicalType::Timestamp(moment)), _) => Some(Self::Parts(match moment.unit {
+                TimeUnit::MILLIS => 1_000,
+                TimeUnit::MICROS => 1_000_000,
+                TimeUnit::NANOS => 1_000_000_000,
+            })),
+            (None, ConvertedType::TIMESTAMP_MILLIS) => Some(Self::Parts(1_000)),
+            (None, ConvertedType::TIMESTAMP_MICROS) => Some(Self::Parts(1_000_000)),
+            (None, ConvertedType::NONE) if column.physical_type() == Type::INT96 => Some(Self::Julian),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -346,6 +423,13 @@ enum Use<'a> {
 }
 
 impl Column<'_> {
+    fn parts_a_second(&self) -> Option<i64> {
+        match self.moments {
+            Some(Moments::Parts(parts)) => Some(parts),
+            _ => None,
+        }
+    }
+
     fn refused(&self, footer: &Footer) -> DataError {
         DataError::ColumnType { path: footer.path.clone(), column: self.name.to_owned() }
     }
@@ -389,6 +473,36 @@ impl Footer {
         let counts = counts?;
         counts.iter().try_fold(0_usize, |sum, count| sum.checked_add(*count))?;
         Some(counts)
+    }
+
+    /// Where persons are protected, how many equal records one of them has must not decide about the whole table.
+    fn check_size(&self, counts: &[usize], rules: &CellEncoder<'_>) -> Result<(), DataError> {
+        let records: usize = counts.iter().sum();
+        let reasonable = self.length.saturating_mul(RECORDS_A_BYTE).saturating_add(RECORDS_ANYWAY);
+        if rules.ids.is_none() && records as u64 > reasonable {
+            return Err(DataError::TooLarge { path: self.path.clone() });
+        }
+        Ok(())
+    }
+
+    /// One row group as a table.
+    fn group(
+        &self,
+        rules: &CellEncoder<'_>,
+        index: usize,
+        first: usize,
+        count: usize,
+    ) -> Result<(Table, Vec<u32>), DataError> {
+        let columns = self.columns(rules)?;
+        let width = rules.encoding.dimension();
+        let mut table = Table { rows: count, ..Table::empty(width) };
+        let mut persons = vec![0; if rules.ids.is_some() { count } else { 0 }];
+        if !table.make_room(count, false) {
+            return Err(DataError::TooLarge { path: self.path.clone() });
+        }
+        let rows = Rows { features: &mut table.features, targets: &mut [], persons: &mut persons };
+        Group { index, first, count, width, rows }.read(self, &columns)?;
+        Ok((table, persons))
     }
 
     fn names(&self) -> Vec<String> {
@@ -437,11 +551,19 @@ impl Footer {
         if leaves.next().is_some() {
             return Err(DataError::DuplicateColumn { path, column });
         }
-        let Some((unsigned, decimals)) = meaning(&descriptor) else {
-            return Err(DataError::ColumnType { path, column });
+        let moments = Moments::of(&descriptor).filter(|moments| match usage {
+            Use::Feature(rule) => rule.is_date(),
+            // A cell to be kept is copied with its time, or not at all.
+            Use::Person(ids) => ids.verbatim && *moments == Moments::Days,
+            Use::Label(_) | Use::Event(_) => false,
+        });
+        let (unsigned, decimals) = match (moments, meaning(&descriptor)) {
+            (Some(_), _) => (false, None),
+            (None, Some(meaning)) => meaning,
+            (None, None) => return Err(DataError::ColumnType { path, column }),
         };
         let nullable = descriptor.max_def_level() > 0;
-        Ok(Column { name, usage, leaf, nullable, unsigned, decimals })
+        Ok(Column { name, usage, leaf, nullable, unsigned, decimals, moments })
     }
 
     /// The bytes of a column in a group, after a look at what its pages claim.

@@ -1,7 +1,7 @@
 //! What is publicly known about a table.
 
 use crate::source::read_whole;
-use crate::{DataError, Label, LabelUse, PersonColumn};
+use crate::{DataError, Decimal, Delimiter, Label, LabelUse, PersonColumn, TextStyle, date};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -37,25 +37,24 @@ pub struct Schema {
     ignored: Vec<String>,
     private: bool,
     person: Option<PersonColumn>,
+    style: TextStyle,
 }
 
 /// A feature column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RawColumn")]
+#[serde(try_from = "RawColumn", into = "RawColumn")]
 pub struct Column {
     /// Its name in the header.
     pub name: String,
     /// What it holds.
-    #[serde(flatten)]
     pub kind: Kind,
+    /// Whether its numbers are dates: days since 1970-01-01, which files write as dates.
+    pub date: bool,
     /// What an empty cell counts as; without it an empty cell is an error.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
     /// Whether values outside the categories have an entry of their own; without it they are none of the categories.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub other: bool,
     /// Whether a score may only rise, or only fall, with a column of numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub monotone: Option<Monotone>,
 }
 
@@ -70,10 +69,9 @@ pub enum Monotone {
 }
 
 /// What stands for an empty cell.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(into = "Scalar")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Missing {
-    /// In a column of numbers, a public one.
+    /// In a column of numbers, a public one; of dates, a day.
     Number(f64),
     /// In a column of numbers, an entry of its own: the word `own` in files.
     Own,
@@ -84,11 +82,19 @@ pub enum Missing {
 /// How files call [`Missing::Own`].
 const OWN: &str = "own";
 
+const NO_RANGE: &str = "a range is two finite numbers, the smaller first";
+const NO_DATES: &str =
+    "a range of dates is two of them, the earlier first: range = [\"2020-01-01\", \"2024-12-31\"]";
+
+/// Whether it is a day that can be written as a date.
+fn is_day(day: f64) -> bool {
+    day.fract() == 0.0 && day >= date::EARLIEST as f64 && day <= date::LATEST as f64
+}
+
 /// What a column holds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// Numbers, cut off at a public range.
+    /// Numbers, or dates, cut off at a public range.
     Range([f64; 2]),
     /// One of a public list of values; any other value encodes as none of them.
     Categories(Vec<String>),
@@ -101,6 +107,10 @@ struct RawSchema {
     #[serde(default = "private_unless_told")]
     private: bool,
     #[serde(default)]
+    delimiter: Delimiter,
+    #[serde(default)]
+    decimal: Decimal,
+    #[serde(default)]
     ignore: Vec<String>,
     label: Label,
     person: Option<PersonColumn>,
@@ -108,15 +118,30 @@ struct RawSchema {
     columns: Vec<RawColumn>,
 }
 
-#[derive(Deserialize)]
+/// A column as files write it.
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawColumn {
     name: String,
-    range: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<Says>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<Vec<Scalar>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     categories: Option<Vec<Scalar>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<Scalar>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     other: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     monotone: Option<Monotone>,
+}
+
+/// What is said of a column beside its range.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Says {
+    Date,
 }
 
 fn private_unless_told() -> bool {
@@ -131,6 +156,8 @@ pub(crate) enum Scalar {
     Integer(i64),
     Number(f64),
     Truth(bool),
+    /// As TOML has dates without quotes.
+    Date(toml::value::Datetime),
 }
 
 impl Scalar {
@@ -140,16 +167,24 @@ impl Scalar {
             Self::Integer(number) => number.to_string(),
             Self::Number(number) => number.to_string(),
             Self::Truth(truth) => truth.to_string(),
+            Self::Date(date) => date.to_string(),
         }
     }
-}
 
-impl From<Missing> for Scalar {
-    fn from(missing: Missing) -> Self {
-        match missing {
-            Missing::Number(value) => Self::Number(value),
-            Missing::Own => Self::Text(OWN.to_owned()),
-            Missing::Category(value) => Self::Text(value),
+    fn into_number(self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(number),
+            Self::Integer(number) => Some(number as f64),
+            _ => None,
+        }
+    }
+
+    /// Numbers are none: whether 20240229 is a day, and which, would be a guess.
+    fn into_day(self) -> Option<f64> {
+        match self {
+            Self::Text(text) => date::parse_date(&text),
+            Self::Date(date) => date::parse_date(&date.to_string()),
+            _ => None,
         }
     }
 }
@@ -190,7 +225,8 @@ impl Schema {
     fn of(raw: RawSchema) -> Result<Self, String> {
         let columns = raw.columns.into_iter().map(Column::try_from).collect::<Result<Vec<_>, _>>()?;
         let (ignored, private, person) = (raw.ignore, raw.private, raw.person);
-        Self { ignored, private, person, ..Self::unchecked(raw.label, columns) }.checked()
+        let style = TextStyle { delimiter: raw.delimiter, decimal: raw.decimal };
+        Self { ignored, private, person, style, ..Self::unchecked(raw.label, columns) }.checked()
     }
 
     /// Checks a schema made in code.
@@ -202,11 +238,13 @@ impl Schema {
     }
 
     fn unchecked(label: Label, columns: Vec<Column>) -> Self {
-        Self { label, columns, ignored: Vec::new(), private: true, person: None }
+        let (ignored, style) = (Vec::new(), TextStyle::default());
+        Self { label, columns, ignored, private: true, person: None, style }
     }
 
     fn checked(self) -> Result<Self, String> {
         self.label.check()?;
+        self.style.check()?;
         if self.columns.is_empty() {
             return Err("no [[column]] is listed".into());
         }
@@ -251,6 +289,11 @@ impl Schema {
         &self.columns
     }
 
+    /// How its text files are written.
+    pub fn style(&self) -> TextStyle {
+        self.style
+    }
+
     /// Columns that are known and not used.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
@@ -265,7 +308,17 @@ impl Schema {
 impl Column {
     /// A column whose empty cells are errors.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
-        Self { name: name.into(), kind, missing: None, other: false, monotone: None }
+        Self { name: name.into(), kind, date: false, missing: None, other: false, monotone: None }
+    }
+
+    /// A column of dates, of which empty ones are errors; the range is in days since 1970-01-01.
+    pub fn of_dates(name: impl Into<String>, days: [f64; 2]) -> Self {
+        Self { date: true, ..Self::new(name, Kind::Range(days)) }
+    }
+
+    /// A number of the column as people write it: a date, where it holds dates.
+    pub fn text_of(&self, value: f64) -> String {
+        if self.date { date::date_text(value) } else { value.to_string() }
     }
 
     /// Entries of the vector that the column takes.
@@ -286,6 +339,13 @@ impl Column {
 
     fn check_missing(&self) -> Result<(), String> {
         match (&self.kind, &self.missing) {
+            (Kind::Categories(_), _) if self.date => Err("`kind = \"date\"` is for a range of dates".into()),
+            (Kind::Range(days), _) if self.date && !days.iter().all(|day| is_day(*day)) => {
+                Err(NO_DATES.into())
+            }
+            (Kind::Range(_), Some(Missing::Number(day))) if self.date && !is_day(*day) => {
+                Err("`missing` is a date, or \"own\", where the column holds dates".into())
+            }
             (Kind::Range(_), _) if self.other => Err("`other` is for categories".into()),
             (Kind::Categories(_), _) if self.monotone.is_some() => {
                 Err("`monotone` is for numbers: categories have no order".into())
@@ -308,7 +368,7 @@ impl Kind {
             Self::Range([low, high]) if low.is_nan() && high.is_nan() => {
                 Err("its range is still to be filled in, from public knowledge".into())
             }
-            Self::Range(_) => Err("a range is two finite numbers, the smaller first".into()),
+            Self::Range(_) => Err(NO_RANGE.into()),
             Self::Categories(values) if values.is_empty() => Err("no category is listed".into()),
             Self::Categories(values) => {
                 let mut seen = HashSet::new();
@@ -326,22 +386,51 @@ impl TryFrom<RawColumn> for Column {
     type Error = String;
 
     fn try_from(raw: RawColumn) -> Result<Self, String> {
+        let named = |what: &str| format!("column `{}`: {what}", raw.name);
+        let date = raw.kind == Some(Says::Date);
         let kind = match (raw.range, raw.categories) {
-            (Some(range), None) => Kind::Range(range.try_into().map_err(|_| {
-                format!("column `{}`: a range is two finite numbers, the smaller first", raw.name)
-            })?),
+            (Some(range), None) => {
+                let read = if date { Scalar::into_day } else { Scalar::into_number };
+                let range: Option<Vec<f64>> = range.into_iter().map(read).collect();
+                let range = range.and_then(|range| range.try_into().ok());
+                Kind::Range(range.ok_or_else(|| named(if date { NO_DATES } else { NO_RANGE }))?)
+            }
             (None, Some(values)) => Kind::Categories(values.into_iter().map(Scalar::into_text).collect()),
             _ => return Err(format!("column `{}` needs either `range` or `categories`", raw.name)),
         };
         let missing = match (raw.missing, &kind) {
             (None, _) => None,
+            (Some(Scalar::Text(word)), Kind::Range(_)) if word == OWN => Some(Missing::Own),
+            (Some(value), Kind::Range(_)) if date => {
+                let day = value.into_day();
+                let no_day = || named("`missing` is a date, or \"own\", where the column holds dates");
+                Some(Missing::Number(day.ok_or_else(no_day)?))
+            }
             (Some(Scalar::Number(number)), Kind::Range(_)) => Some(Missing::Number(number)),
             (Some(Scalar::Integer(number)), Kind::Range(_)) => Some(Missing::Number(number as f64)),
-            (Some(Scalar::Text(word)), Kind::Range(_)) if word == OWN => Some(Missing::Own),
             (Some(value), _) => Some(Missing::Category(value.into_text())),
         };
         let (other, monotone) = (raw.other.unwrap_or(false), raw.monotone);
-        Ok(Self { name: raw.name, kind, missing, other, monotone })
+        Ok(Self { name: raw.name, kind, date, missing, other, monotone })
+    }
+}
+
+impl From<Column> for RawColumn {
+    fn from(column: Column) -> Self {
+        let scalar = |value: f64| {
+            if column.date { Scalar::Text(date::date_text(value)) } else { Scalar::Number(value) }
+        };
+        let (range, categories) = match column.kind {
+            Kind::Range(range) => (Some(range.map(scalar).into()), None),
+            Kind::Categories(values) => (None, Some(values.into_iter().map(Scalar::Text).collect())),
+        };
+        let missing = column.missing.map(|missing| match missing {
+            Missing::Number(value) => scalar(value),
+            Missing::Own => Scalar::Text(OWN.to_owned()),
+            Missing::Category(value) => Scalar::Text(value),
+        });
+        let (kind, other) = (column.date.then_some(Says::Date), column.other.then_some(true));
+        Self { name: column.name, kind, range, categories, missing, other, monotone: column.monotone }
     }
 }
 
@@ -361,7 +450,7 @@ pub(crate) const FILL_IN: &str = "FILL IN";
 
 /// A schema to fill in, made from the names in a header alone; the last is taken for the label. It is refused until it is filled in: a
 /// guess would cut off every number, and nobody would notice.
-pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
+pub fn template<'a>(header: impl IntoIterator<Item = &'a str>, delimiter: Delimiter) -> String {
     let mut names: Vec<&str> = header.into_iter().collect();
     let label = names.pop().unwrap_or("label");
     // An id that may be of the record itself is not taken for a person: that would protect records under the name of persons.
@@ -377,6 +466,13 @@ pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
          # A column with empty cells needs: missing = a public value, or for numbers \"own\", a place of their own.\n\
          private = true   # false if its records are public\n",
     );
+    if delimiter != Delimiter::Comma {
+        let _ = write!(
+            text,
+            "delimiter = \"{}\"\n# decimal = \",\"   # if 1,5 is a number between 1 and 2\n",
+            delimiter.written()
+        );
+    }
     let ignored = unused.map(quoted).unwrap_or_default();
     let _ = write!(text, "ignore = [{ignored}]      # columns that are not used, such as an identifier\n\n");
     let label = quoted(label);
@@ -407,7 +503,7 @@ pub fn template<'a>(header: impl IntoIterator<Item = &'a str>) -> String {
         let name = quoted(name);
         let _ = write!(
             text,
-            "\n[[column]]\nname = {name}\nrange = [nan, nan]   # {FILL_IN}: [lowest, highest]; or: categories = [...]\n"
+            "\n[[column]]\nname = {name}\nrange = [nan, nan]   # {FILL_IN}: [lowest, highest]; or: categories = [...]; dates have kind = \"date\", too\n"
         );
     }
     text
@@ -470,7 +566,30 @@ mod tests {
             (column("range = [0, inf]"), "smaller first"),
             (column("range = [0, nan]"), "smaller first"),
             (column("range = [0, 1, 2]"), "two finite numbers"),
-            (column("range = [0, 'x']"), "line 7"),
+            (column("range = [0, 'x']"), "column `a`: a range is two finite numbers"),
+            (column("range = 3"), "line 7"),
+            (column("kind = 'date'\nrange = [20200101, 20241231]"), "a range of dates is two of them"),
+            (column("kind = 'date'\nrange = ['2024-12-31', '2020-01-01']"), "smaller first"),
+            (column("kind = 'date'\nrange = ['2024-12-31', '2024-12-31']"), "smaller first"),
+            (
+                column("kind = 'date'\nrange = ['2023-02-29', '2024-12-31']"),
+                "a range of dates is two of them",
+            ),
+            (column("kind = 'date'\nrange = ['1.1.2020', '31.12.2020']"), "a range of dates is two of them"),
+            (
+                column("kind = 'date'\nrange = [2020-01-01T10:00:00, 2024-12-31]"),
+                "a range of dates is two of them",
+            ),
+            (column("kind = 'date'\nrange = [2020-01-01, 2024-12-31]\nmissing = 5"), "`missing` is a date"),
+            (
+                column("kind = 'date'\nrange = [2020-01-01, 2024-12-31]\nmissing = 'never'"),
+                "`missing` is a date",
+            ),
+            (column("kind = 'date'\ncategories = ['x']"), "is for a range of dates"),
+            (column("kind = 'day'\nrange = [0, 1]"), "unknown variant `day`"),
+            (column("range = [2020-01-01, 2024-12-31]"), "two finite numbers"),
+            (format!("delimiter = ':'\n{}", column("range = [0, 1]")), "unknown variant `:`"),
+            (format!("decimal = ','\n{}", column("range = [0, 1]")), "needs a `delimiter` that is no comma"),
             (column("categories = []"), "no category"),
             (column("categories = ['a', 'a']"), "listed twice"),
             (column("rnage = [0, 1]"), "rnage"),
@@ -513,7 +632,7 @@ mod tests {
 
     #[test]
     fn what_nobody_filled_in_is_refused() {
-        let text = template(["age", "y"]);
+        let text = template(["age", "y"], Delimiter::Comma);
         let message = |text: &str| Schema::parse(text).unwrap_err();
         assert!(message(&text).contains("`positive` is still to be filled in"), "{}", message(&text));
         let half = text.replacen(&format!("\"{FILL_IN}\""), "1", 1);
@@ -530,7 +649,7 @@ mod tests {
     #[test]
     fn templates_are_schemas_whatever_the_names() {
         let names = ["age", "a \"b\"", "back\\slash", "", "line\nend\0", "\u{7f}é\u{301}漢", "y # z"];
-        let schema = Schema::parse(&filled_in(&template(names))).unwrap();
+        let schema = Schema::parse(&filled_in(&template(names, Delimiter::Tab))).unwrap();
         let columns: Vec<&str> = schema.columns().iter().map(|column| column.name.as_str()).collect();
         assert_eq!((columns.as_slice(), schema.label().column.as_str()), (&names[..6], names[6]));
     }
@@ -579,5 +698,37 @@ mod tests {
         assert_eq!(form(&plain), form(&told));
         let text = serde_json::to_string(&told.columns()[0]).unwrap();
         assert_eq!(serde_json::from_str::<Column>(&text).unwrap(), told.columns()[0]);
+    }
+
+    #[test]
+    fn dates_travel_as_they_are_written() {
+        let text = format!(
+            "{LABEL}[[column]]\nname = 'a'\nkind = 'date'\nrange = [2020-01-01, 2024-12-31]\nmissing = 2022-06-01\n\
+             [[column]]\nname = 'b'\nkind = 'date'\nrange = ['0001-01-01', '9999-12-31']\nmissing = 'own'\n"
+        );
+        let columns = Schema::parse(&text).unwrap().columns().to_vec();
+        assert_eq!(columns[0].kind, Kind::Range([18_262.0, 20_088.0]));
+        let json = serde_json::to_string(&columns).unwrap();
+        assert_eq!(
+            json,
+            r#"[{"name":"a","kind":"date","range":["2020-01-01","2024-12-31"],"missing":"2022-06-01"},{"name":"b","kind":"date","range":["0001-01-01","9999-12-31"],"missing":"own"}]"#
+        );
+        assert_eq!(serde_json::from_str::<Vec<Column>>(&json).unwrap(), columns);
+        let in_code = |days| Schema::new(Label::binary("y", "1", "0"), vec![Column::of_dates("a", days)]);
+        assert!(in_code([18_262.0, 20_088.0]).is_ok());
+        for absurd in [[18_262.5, 20_088.0], [-1e300, 1e300], [f64::NAN, 1.0], [0.0, 2_932_897.0]] {
+            assert!(in_code(absurd).is_err(), "{absurd:?}");
+        }
+    }
+
+    #[test]
+    fn how_files_are_written_is_said_once_for_the_table() {
+        let text =
+            format!("delimiter = \"\\t\"\ndecimal = ','\n{LABEL}[[column]]\nname = 'a'\nrange = [0, 1]\n");
+        let schema = Schema::parse(&text).unwrap();
+        assert_eq!(schema.style(), TextStyle { delimiter: Delimiter::Tab, decimal: Decimal::Comma });
+        let form = |schema: &Schema| crate::Encoding::of(schema).form(schema.label(), None).unwrap();
+        let usual = Schema::parse(text.split_once("','\n").unwrap().1).unwrap();
+        assert!(form(&schema) != form(&usual) && !form(&usual).contains("delimiter"));
     }
 }

@@ -6,6 +6,10 @@
 //!
 //! The generator is seeded, because a simulation must be repeatable. Nothing here is private.
 
+mod effect;
+
+pub use effect::Effect;
+
 use pairdp_noise::{Replay, Source};
 use pairdp_units::directed::{larger, smaller};
 use std::f64::consts::PI;

@@ -4,8 +4,12 @@
 
 use crate::cell_encoder::{CellEncoder, Rule, Tally};
 use crate::error::CellProblem;
-use crate::person::Ids;
-use crate::{DataError, Encoding, Label, LabelKind, PersonColumn, Table, number};
+use crate::format::Format;
+use crate::source::{Growth, Source};
+use crate::{
+    DataError, Decimal, Encoding, Label, LabelKind, LabelUse, PersonColumn, Table, csv, libsvm, number,
+    parquet,
+};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +23,7 @@ pub struct Survey {
     pub readable: Vec<bool>,
     /// What was met in each column of the encoding.
     pub columns: Vec<CellCounts>,
-    /// The cells of the columns that were to be kept, row by row.
+    /// The cells of the columns that were to be kept, column by column.
     pub kept: Vec<Vec<String>>,
 }
 
@@ -51,6 +55,30 @@ impl CellCounts {
     }
 }
 
+/// Some of a table's rows, in their order.
+pub struct Piece {
+    /// The rows; those that cannot be read are zeros.
+    pub table: Table,
+    /// Whether each row could be read.
+    pub readable: Vec<bool>,
+    /// The cells of the columns that were to be kept, column by column.
+    pub kept: Vec<Vec<String>>,
+}
+
+impl Piece {
+    pub(crate) fn new(mut table: Table, kept: Vec<Vec<String>>) -> Self {
+        let mut readable = vec![true; table.rows];
+        let width = table.columns.max(1);
+        for (row, readable) in table.features.chunks_exact_mut(width).zip(&mut readable) {
+            if row.iter().any(|entry| entry.is_nan()) {
+                row.fill(0.0);
+                *readable = false;
+            }
+        }
+        Self { table, readable, kept }
+    }
+}
+
 impl Survey {
     /// Reads a table without labels, and keeps the cells of some columns, the model's own among them if they are named.
     ///
@@ -62,44 +90,76 @@ impl Survey {
         keep: &[String],
         counter: &Arc<AtomicU64>,
     ) -> Result<Self, DataError> {
-        let rules = || Rule::all(encoding).into_iter().map(Rule::tallied).collect();
-        let encoder = CellEncoder { encoding, features: rules(), label: None, ids: None };
-        let (mut table, _) = Table::read_by(path, &encoder, counter)?;
-        let mut readable = vec![true; table.rows];
-        let width = table.columns.max(1);
-        for (row, readable) in table.features.chunks_exact_mut(width).zip(&mut readable) {
-            if row.iter().any(|entry| entry.is_nan()) {
-                row.fill(0.0);
-                *readable = false;
-            }
-        }
-        let tallies = encoder.features.iter().zip(encoding.columns());
-        let columns =
-            tallies.filter_map(|(rule, column)| Some(CellCounts::of(&column.name, rule.tally()?))).collect();
-        let kept = keep.iter().map(|column| cells(path, encoding, column)).collect::<Result<_, _>>()?;
+        let (mut table, mut readable) = (Table::empty(encoding.dimension()), Vec::new());
+        let mut kept = vec![Vec::new(); keep.len()];
+        let columns = Self::in_pieces(path, encoding, keep, counter, |piece| {
+            table.features.extend_from_slice(&piece.table.features);
+            table.rows += piece.table.rows;
+            readable.extend_from_slice(&piece.readable);
+            kept.iter_mut().zip(piece.kept).for_each(|(all, cells)| all.extend(cells));
+            Ok::<(), DataError>(())
+        })?;
         Ok(Self { table, readable, columns, kept })
+    }
+
+    /// The same piece by piece, for tables that memory does not hold: a few hundred kilobytes of a text file, or a row group of a Parquet
+    /// file, at a time. Returns what was met in the columns.
+    ///
+    /// # Errors
+    /// As [`Survey::read`], and what `take` says.
+    pub fn in_pieces<E: From<DataError>>(
+        path: &Path,
+        encoding: &Encoding,
+        keep: &[String],
+        counter: &Arc<AtomicU64>,
+        take: impl FnMut(Piece) -> Result<(), E>,
+    ) -> Result<Vec<CellCounts>, E> {
+        let features = Rule::all(encoding).into_iter().map(Rule::tallied).collect();
+        let rules = CellEncoder { encoding, features, label: None, ids: None };
+        let keep: Vec<PersonColumn> = keep.iter().map(PersonColumn::new).collect();
+        in_parts(path, &rules, &keep, counter, take)?;
+        let tallies = rules.features.iter().zip(encoding.columns());
+        Ok(tallies.filter_map(|(rule, column)| Some(CellCounts::of(&column.name, rule.tally()?))).collect())
     }
 }
 
-/// The cells of a column, as they are but for space around them. What is read beside it does not matter.
-fn cells(path: &Path, encoding: &Encoding, column: &str) -> Result<Vec<String>, DataError> {
-    let kept = PersonColumn::new(column);
-    let features = Rule::all(encoding).into_iter().map(Rule::tallied).collect();
-    let encoder = CellEncoder { encoding, features, label: None, ids: Some(Ids::verbatim(&kept)) };
-    let (_, numbers) = Table::read_by(path, &encoder, &Arc::default())?;
-    let Some(ids) = encoder.ids else { return Ok(Vec::new()) };
-    let (owners, texts) = ids.owners(numbers);
-    let texts: Vec<String> = texts.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect();
-    Ok(owners.of_row().iter().map(|number| texts[*number as usize].clone()).collect())
+impl Survey {
+    /// Reads a table without labels and keeps nothing of it.
+    ///
+    /// # Errors
+    /// [`DataError`] that says where the first cell is that cannot be read.
+    pub fn require_readable(path: &Path, encoding: &Encoding) -> Result<(), DataError> {
+        let rules = CellEncoder::new(encoding, LabelUse::Ignore);
+        in_parts(path, &rules, &[], &Arc::default(), |_| Ok(()))
+    }
+}
+
+fn in_parts<E: From<DataError>>(
+    path: &Path,
+    rules: &CellEncoder<'_>,
+    keep: &[PersonColumn],
+    counter: &Arc<AtomicU64>,
+    take: impl FnMut(Piece) -> Result<(), E>,
+) -> Result<(), E> {
+    let open = |packed| Source::counted(path, packed, Growth::WithinReason, Arc::clone(counter));
+    match Format::of(path)? {
+        Format::Csv { packed } => csv::in_parts(open(packed)?, rules, keep, take),
+        Format::Libsvm { packed } => libsvm::in_parts(open(packed)?, rules, keep, take),
+        Format::Parquet => parquet::in_parts(path, rules, keep, take),
+    }
 }
 
 impl Label {
-    /// What the cells of the label's columns are, in the order of [`Label::columns`].
-    pub fn count_cells(&self, columns: &[Vec<String>]) -> Vec<CellCounts> {
+    /// What the cells of the label's columns are, in the order of [`Label::columns`], of a table whose numbers are written so.
+    pub fn count_cells(&self, columns: &[Vec<String>], decimal: Decimal) -> Vec<CellCounts> {
+        let decimal = if self.is_number() { decimal } else { Decimal::Point };
         let count = |(at, (name, cells)): (usize, (&str, &Vec<String>))| {
             let mut counts = CellCounts { column: name.to_owned(), ..CellCounts::default() };
             for cell in cells {
-                match self.judge(at, cell) {
+                let written =
+                    if at == 0 { decimal.with_point(cell.as_bytes()) } else { Ok(cell.as_bytes().into()) };
+                let judged = written.map(|cell| self.judge(at, &String::from_utf8_lossy(&cell)));
+                match judged.unwrap_or_else(Judged::Bad) {
                     Judged::Good => {}
                     Judged::Clipped => counts.clipped += 1,
                     Judged::Bad(CellProblem::UnknownLabel) => counts.unlisted += 1,
@@ -177,7 +237,7 @@ mod tests {
         let read = survey(&schema, &["id", "age", "ill"]).unwrap();
         assert_eq!(read.kept[0], ["x", "7.0", "a, b", ""]);
         assert_eq!(read.kept[1], ["50", "", "1e9", "old"]);
-        let labels = schema.label().count_cells(&read.kept[2..]);
+        let labels = schema.label().count_cells(&read.kept[2..], Decimal::Point);
         assert_eq!((labels[0].missing, labels[0].unlisted, labels[0].unreadable), (1, 1, 0));
         assert!(matches!(survey(&schema, &["nowhere"]), Err(DataError::MissingColumn { .. })));
     }

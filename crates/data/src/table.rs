@@ -3,7 +3,7 @@
 use crate::cell_encoder::CellEncoder;
 use crate::format::Format;
 use crate::source::{Growth, Source};
-use crate::{DataError, Encoding, Label, Owners, PersonColumn, PersonIds, csv, libsvm, parquet};
+use crate::{DataError, Delimiter, Encoding, Label, Owners, PersonColumn, PersonIds, csv, libsvm, parquet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -143,9 +143,20 @@ impl Table {
     /// [`DataError`] when the file cannot be read, is empty, or is of a kind that has no names.
     pub fn header(path: &Path) -> Result<Vec<String>, DataError> {
         match Format::of(path)? {
-            Format::Csv { packed } => Ok(csv::Header::read(&mut Source::open(path, packed)?)?.names),
+            Format::Csv { packed } => Ok(csv::Header::guessed(path, packed)?.0.names),
             Format::Libsvm { .. } => Err(DataError::NoHeader { path: path.to_owned() }),
             Format::Parquet => parquet::header(path),
+        }
+    }
+
+    /// What seems to stand between the cells of a file's header, for whoever writes its schema.
+    ///
+    /// # Errors
+    /// As [`Table::header`].
+    pub fn delimiter(path: &Path) -> Result<Delimiter, DataError> {
+        match Format::of(path)? {
+            Format::Csv { packed } => Ok(csv::Header::guessed(path, packed)?.1),
+            _ => Ok(Delimiter::default()),
         }
     }
 

@@ -365,7 +365,7 @@ fn an_id_of_a_record_is_not_taken_for_a_person() {
         (&["age", "weight", "y"], None, None),
         (&["patient", "y"], None, None),
     ] {
-        let text = pairdp_data::template(header.iter().copied());
+        let text = pairdp_data::template(header.iter().copied(), pairdp_data::Delimiter::default());
         let filled_in = text.replacen("\"FILL IN\"", "1", 1).replace("\"FILL IN\"", "0");
         let schema = Schema::parse(&filled_in.replace("[nan, nan]", "[0, 1]")).unwrap();
         assert_eq!(schema.person().map(|person| person.column.as_str()), person, "{text}");

@@ -10,11 +10,13 @@
 
 pub mod baseline;
 mod evaluation;
+mod expected;
 mod rehearsal;
 mod spec;
 mod train;
 
 pub use evaluation::{Calibrated, Estimate, Evaluation, Histogram, Measured, Threshold};
+pub use expected::{ExpectedAuc, LARGEST_SIMULATED, around, expected_auc, has_auc, models_for};
 pub use spec::{
     TrainingSpec,
     cautions::cautions_of,

@@ -7,9 +7,9 @@
 //! ```
 
 use crate::{Settings, TrainingSpec};
-use pairdp_accountant::{Payer, Unbooked};
-use pairdp_certificate::{Algorithm, Certificate, RandomFeatures, Representation, Stage};
-use pairdp_data::{Encoding, Label, Table};
+use pairdp_accountant::{Origin, Payer, Unbooked};
+use pairdp_certificate::{Algorithm, Certificate, Provenance, RandomFeatures, Representation, Stage};
+use pairdp_data::{Encoding, Label, Table, date_text};
 use pairdp_model::representation::{self, Map, TargetMap};
 use pairdp_model::{Predictor, PrivateModel, Task, probabilities};
 use pairdp_noise::lattice::Lattice;
@@ -24,7 +24,9 @@ use pairdp_release::{
 };
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
+use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// What is asked for, before the size of the table is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,6 +79,10 @@ pub struct PaidRun {
     run: Option<String>,
     /// The function that scores rows, if it is not ours.
     pub(crate) foreign: Option<Arc<dyn ForeignScore>>,
+    /// What is publicly known of the table.
+    origin: Origin,
+    /// The day on which the run began.
+    date: String,
 }
 
 impl Training {
@@ -137,6 +143,8 @@ impl Training {
             }
             Ok(TrainingSpec { label: self.label.clone(), ..spec })
         };
+        // Before a record is read: how long it takes to learn from them, and until which day, is theirs to know.
+        let date = today();
         let interrupted = checkpointer.interrupted()?;
         let (mut paid, mut run) = (None, None);
         if let Some(size) = payer.size(settings.max_records)? {
@@ -170,7 +178,7 @@ impl Training {
             return Err(refusal.into());
         }
         checkpointer.paid_as(run.clone(), payer.witness())?;
-        Ok(PaidRun { spec, rows, run, foreign })
+        Ok(PaidRun { spec, rows, run, foreign, origin: payer.origin(), date })
     }
 }
 
@@ -230,12 +238,19 @@ impl PaidRun {
         &self.spec
     }
 
+    /// The same with the form of the schema by which the table was read, unless a ledger has said it.
+    #[must_use]
+    pub fn read_by(mut self, form: &str) -> Self {
+        self.origin.schema.get_or_insert_with(|| hash(form.as_bytes()));
+        self
+    }
+
     /// Carries it out: the only way to a certified model.
     ///
     /// # Errors
     /// [`LearnError`], which depends on public facts alone.
     pub fn train(self, checkpointer: &mut Checkpointer<'_>) -> Result<PrivateModel, LearnError> {
-        let Self { spec, rows, run, foreign } = self;
+        let Self { spec, rows, run, foreign, origin, date } = self;
         checkpointer.runs(&spec.mechanism)?;
         let condition = foreign.as_ref().map(|score| score.condition());
         let (curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
@@ -244,11 +259,40 @@ impl PaidRun {
         let predictor = spec.predictor(parameters, representation, &mut curator)?;
         let PublicFacts { plan, problem, .. } = spec.facts();
         let TrainingSpec { because, as_printed, .. } = spec;
-        let certificate = Certificate { condition, ..curator.close() };
+        let provenance = provenance(&predictor, date, origin, run.clone());
+        let certificate = Certificate { condition, provenance: Some(provenance), ..curator.close() };
         let mut model = PrivateModel::new(predictor, plan.into(), problem.ridge(), certificate);
         (model.because, model.as_printed, model.run) = (because, as_printed, run);
         Ok(model)
     }
+}
+
+/// Where a model comes from, from public facts and what was released.
+fn provenance(predictor: &Predictor, date: String, origin: Origin, run: Option<String>) -> Provenance {
+    let places = predictor.representation.as_ref().map_or(&[][..], |released| &released.weights);
+    Provenance {
+        software: format!("pairdp {}", env!("CARGO_PKG_VERSION")),
+        date,
+        data_set: origin.data_set,
+        run,
+        schema: origin.schema,
+        weights: hash(&Provenance::hashed(&predictor.parameters, places)),
+    }
+}
+
+/// SHA-256, in hexadecimal digits.
+fn hash(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The day in UTC, by this machine's clock.
+fn today() -> String {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    date_text((since.as_secs() / 86_400) as f64)
 }
 
 impl TrainingSpec {

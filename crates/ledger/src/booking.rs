@@ -7,7 +7,7 @@
 
 use crate::entry::{Cancelled, Cost};
 use crate::{Key, Ledger, LedgerError, Outcome, Reservation, RunId, SchemaDigest};
-use pairdp_accountant::{Contested, Event, Interrupted, Payer, Price, Witness};
+use pairdp_accountant::{Contested, Event, Interrupted, Origin, Payer, Price, Witness};
 use pairdp_units::Adjacency;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -171,6 +171,10 @@ impl Payer for Booking {
 
     fn witness(&self) -> Option<Box<dyn Witness>> {
         Some(Box::new(Checkpoints(Arc::clone(&self.book))))
+    }
+
+    fn origin(&self) -> Origin {
+        Origin { data_set: Some(self.dataset.clone()), schema: Some(self.schema.to_string()) }
     }
 
     fn accept(&mut self, found: usize) -> Result<(), LedgerError> {

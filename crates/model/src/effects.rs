@@ -7,7 +7,7 @@ use super::shapes::{Shape, ShapeParts};
 use crate::representation;
 use crate::{Predictor, PrivateModel, Task};
 use pairdp_certificate::Released;
-use pairdp_data::{Column, LabelKind, Table};
+use pairdp_data::{Column, LabelKind, Table, date_text};
 use pairdp_units::directed::larger;
 use serde::Serialize;
 
@@ -47,6 +47,8 @@ pub struct Effect {
 pub enum Of {
     /// Each unit of a number.
     Unit,
+    /// Each day of a date.
+    Day,
     /// The place at which a number adds least.
     Lowest,
     /// The place at which it adds most.
@@ -63,7 +65,7 @@ pub enum Of {
 pub enum At {
     /// A number of the column.
     Number(f64),
-    /// One of its categories.
+    /// One of its categories, or a date.
     Category(String),
 }
 
@@ -134,7 +136,11 @@ fn effects(shape: &Shape, ranks: bool) -> Vec<Effect> {
     let mut effects = match &shape.parts {
         ShapeParts::Curve(points) if ranks => {
             let by = |a: &usize, b: &usize| points[*a].1.total_cmp(&points[*b].1);
-            let at = |of: Of, k: usize| effect(of, Some(At::Number(points[k].0)), points[k].1, noise(k));
+            let place = |k: usize| match shape.date {
+                true => At::Category(date_text(points[k].0)),
+                false => At::Number(points[k].0),
+            };
+            let at = |of: Of, k: usize| effect(of, Some(place(k)), points[k].1, noise(k));
             let lowest = (0..points.len()).min_by(by).map(|k| at(Of::Lowest, k));
             let highest = (0..points.len()).max_by(by).map(|k| at(Of::Highest, k));
             lowest.into_iter().chain(highest).collect()
@@ -144,7 +150,8 @@ fn effects(shape: &Shape, ranks: bool) -> Vec<Effect> {
                 let width = last.0 - first.0;
                 // At the end of the range the entry is 1, half the width from its middle.
                 let error = noise(points.len() - 1).map(|error| error / (width / 2.0));
-                vec![effect(Of::Unit, None, (last.1 - first.1) / width, error)]
+                let of = if shape.date { Of::Day } else { Of::Unit };
+                vec![effect(of, None, (last.1 - first.1) / width, error)]
             }
             _ => Vec::new(),
         },

@@ -80,7 +80,7 @@ impl Hint for ModelError {
                 "give a file that {} wrote",
                 to.either("`pairdp train`", "`save` or the command")
             )),
-            Self::Format { .. } => Some("another version of pairdp may read it".into()),
+            Self::Format { found, .. } => Some(pairdp_certificate::who_reads(found)),
             Self::Shape { .. } | Self::NotFinite | Self::Encoding(_) => {
                 Some("the file was changed after training".into())
             }

@@ -14,6 +14,9 @@ use serde::Serialize;
 pub struct Shape {
     /// The column.
     pub column: String,
+    /// Whether its numbers are days since 1970-01-01.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub date: bool,
     /// What each of its cells adds.
     pub parts: ShapeParts,
     /// What an empty cell adds, where a column of numbers has a place for it.
@@ -123,7 +126,14 @@ impl Predictor {
                 }
                 _ => None,
             };
-            shapes.push(Shape { column: column.name.clone(), parts, missing, quantiles, noise });
+            shapes.push(Shape {
+                column: column.name.clone(),
+                date: column.date,
+                parts,
+                missing,
+                quantiles,
+                noise,
+            });
             place += vector(&vec![0.0; width]).len();
             at += width;
         }

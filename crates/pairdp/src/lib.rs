@@ -60,6 +60,7 @@ pub use pairdp_model as model;
 pub use pairdp_noise as noise;
 pub use pairdp_pairwise as pairwise;
 pub use pairdp_release as release;
+pub use pairdp_signature as signature;
 pub use pairdp_units as units;
 pub use pairdp_verify as verify;
 

@@ -8,19 +8,32 @@ pub struct Axis {
     pub(crate) low: f64,
     high: f64,
     logarithmic: bool,
+    pub(crate) written: fn(f64) -> String,
 }
 
 impl Axis {
     /// Evenly spaced numbers.
     pub fn linear(label: impl Into<String>, low: f64, high: f64) -> Self {
-        Self { label: label.into(), low, high, logarithmic: false }
+        Self { label: label.into(), low, high, logarithmic: false, written: number }
     }
 
     /// Powers of ten, whole ones at both ends.
     pub fn logarithmic(label: impl Into<String>, low: f64, high: f64) -> Self {
         let (low, high) = (low.log10().floor(), high.log10().ceil());
         let high = if high > low { high } else { low + 1.0 };
-        Self { label: label.into(), low: 10_f64.powf(low), high: 10_f64.powf(high), logarithmic: true }
+        Self {
+            label: label.into(),
+            low: 10_f64.powf(low),
+            high: 10_f64.powf(high),
+            logarithmic: true,
+            written: number,
+        }
+    }
+
+    /// With ticks in words of their own.
+    #[must_use]
+    pub fn written(self, written: fn(f64) -> String) -> Self {
+        Self { written, ..self }
     }
 
     /// From the least to the largest of some values, powers of ten or not; wider where they are one or none.
@@ -33,7 +46,7 @@ impl Axis {
         if low >= high {
             (low, high) = if logarithmic { (low / 10.0, high * 10.0) } else { (low - 1.0, high + 1.0) };
         }
-        Self { label: String::new(), low, high, logarithmic }
+        Self { label: String::new(), low, high, logarithmic, written: number }
     }
 
     /// Whether a value can be shown.

@@ -7,7 +7,6 @@ mod dots;
 pub use axis::Axis;
 pub use dots::{Dot, Line, dots};
 
-use axis::number;
 use pairdp_units::directed::{larger, smaller};
 use std::fmt::Write as _;
 
@@ -55,7 +54,7 @@ impl Plot {
                 "<path class=\"grid\" d=\"M{x:.1} {TOP}V{bottom}\"/>\
                  <text class=\"tick\" x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
                 bottom + 16.0,
-                number(tick),
+                (self.x.written)(tick),
             );
         }
         for tick in self.y.ticks() {
@@ -66,7 +65,7 @@ impl Plot {
                  <text class=\"tick\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
                 LEFT - 6.0,
                 y + 4.0,
-                number(tick),
+                (self.y.written)(tick),
             );
         }
         let _ = write!(

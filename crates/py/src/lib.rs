@@ -11,6 +11,7 @@ mod parts;
 mod planning;
 mod scores;
 mod settings;
+mod signing;
 mod tables;
 mod training;
 
@@ -41,9 +42,11 @@ mod _core {
     #[pymodule_export]
     use crate::parts::{Part, describe_parts, fit_parts, load_part, merge_states, rehearse_parts};
     #[pymodule_export]
-    use crate::planning::{cautions, explain_plan, plan, simulate};
+    use crate::planning::{cautions, explain_plan, plan, plan_curve, simulate};
     #[pymodule_export]
     use crate::settings::{losses_by_task, settings_table};
+    #[pymodule_export]
+    use crate::signing::{new_key, sign};
     #[pymodule_export]
     use crate::tables::{check_label, read_schema, read_targets, read_times};
     #[pymodule_export]

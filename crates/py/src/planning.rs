@@ -4,9 +4,11 @@ use crate::gateway::{EnterCore as _, Refused};
 use crate::settings::read_settings;
 use crate::tables::described;
 use pairdp_data::Encoding;
-use pairdp_learn::explain;
+use pairdp_data::simulate::Effect;
+use pairdp_learn::{LARGEST_SIMULATED, around, expected_auc, explain, models_for};
 use pairdp_units::Budget;
 use pyo3::prelude::*;
+use std::sync::atomic::Ordering;
 
 /// What training would do for a table of public size: a JSON object with the plan, the noise and the budget.
 #[pyfunction]
@@ -61,6 +63,44 @@ pub(crate) fn explain_plan(
         let problem = settings.problem(features)?;
         serde_json::to_string(&explain(problem, records, settings.columns(features), budget))
             .map_err(|error| Refused::value(error.to_string()))
+    })
+}
+
+/// What AUC models of simulated records reach, as JSON: for tables and budgets around these.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "a call from Python, by name")]
+pub(crate) fn plan_curve(
+    py: Python<'_>,
+    records: usize,
+    features: usize,
+    settings: &str,
+    epsilon: f64,
+    delta: f64,
+    effect: f64,
+    positive_share: f64,
+) -> PyResult<String> {
+    let (settings, budget) = (read_settings(settings)?, Budget::new(epsilon, delta).map_err(Refused::from)?);
+    py.enter_core_for_long(move |stop| {
+        let population = Effect::new(features, effect, positive_share).ok_or_else(|| {
+            Refused::value("effect is above 0.5 and at most 0.995, positive_share between 0 and 1")
+        })?;
+        if !(10..=LARGEST_SIMULATED).contains(&records) {
+            return Err(Refused::value(format!(
+                "tables of {records} records are not simulated: 10 to {LARGEST_SIMULATED} are"
+            )));
+        }
+        let (sizes, epsilons) = around(records, budget.epsilon.get());
+        let mut cells = Vec::new();
+        for size in sizes {
+            for epsilon in &epsilons {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Refused::value("interrupted"));
+                }
+                let budget = Budget::new(*epsilon, delta)?;
+                cells.push(expected_auc(&population, features, &settings, budget, size, models_for(size))?);
+            }
+        }
+        serde_json::to_string(&cells).map_err(|error| Refused::value(error.to_string()))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::gateway::{EnterCore as _, Refused};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
-use pairdp_data::{BadCell, Cells, Encoding, Label, Schema, Table};
+use pairdp_data::{BadCell, Cells, Encoding, Label, Schema, Table, TextStyle};
 use pairdp_model::Task;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
@@ -117,10 +117,10 @@ pub(crate) fn read_schema(py: Python<'_>, path: Option<PathBuf>, text: Option<&s
                 read.map_err(|what| Refused::value(format!("schema: {what}")))?
             }
         };
-        let encoding = Encoding::of(&schema);
+        let (encoding, style) = (Encoding::of(&schema), schema.style());
         let form = encoding.form(schema.label(), schema.person()).map_err(Refused::value)?;
         Ok(json!({ "columns": schema.columns(), "label": schema.label(), "person": schema.person(), "private": schema.private(),
-            "ignore": schema.ignored(), "form": form })
+            "ignore": schema.ignored(), "text": (style != TextStyle::default()).then_some(style), "form": form })
         .to_string())
     })
 }

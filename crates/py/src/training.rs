@@ -42,12 +42,20 @@ pub(crate) fn fit(
     let (encoding, label) = described(encoding, label)?;
     let training = Training { settings: read_settings(settings)?, encoding, label, budget };
     let secret = training.settings.max_records.is_some() || training.settings.unit == Unit::Person;
+    // Which column says whose a record is, belongs to the form, and is known to ledgers alone here.
+    let form =
+        training.label.as_ref().filter(|_| groups.is_none()).map(|label| training.encoding.form(label, None));
+    let form = form.transpose().map_err(Refused::value)?;
     // The table is looked at here, before Python's lock is released.
     let score = score.map(|score| Arc::new(score) as Arc<dyn ForeignScore>);
     let run =
         training.open_scored(score, &mut payer, &mut Checkpointer::none(), || -> Result<_, Refused> {
             Ok(labelled(&training.encoding, &rows, &targets, groups, secret)?.into())
         })?;
+    let run = match form {
+        Some(form) => run.read_by(&form),
+        None => run,
+    };
     py.enter_core_for_long(move |stop| {
         let model = run.train(&mut Checkpointer::none().stopped_by(stop))?;
         if let Some(booking) = payer {

@@ -36,6 +36,7 @@ pub(crate) fn describe(mechanism: &Mechanism, gradients: Vec<GradientRelease>) -
         public_ranges: None,
         stages: mechanism.stages(),
         condition: None,
+        provenance: None,
         released: mechanism.family().released(gradients),
     }
 }

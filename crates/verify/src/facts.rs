@@ -4,7 +4,7 @@ use crate::algorithms::{learns_from_times, needs_pairs, perturbs_output};
 use crate::constants::{self, Constants, constants, is_semidefinite, radius};
 use crate::losses::{is_lipschitz, needs_tree};
 use crate::relations::{Relation, TOLERANCE, close, covers, require};
-use crate::{Family, former, moments, probabilities, ranges, stages};
+use crate::{Family, former, moments, probabilities, provenance, ranges, stages};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{
     Algorithm, Certificate, Condition, Domain, FORMAT, FORMER, Labels, MetricLoss, ModelDocument, Neighbours,
@@ -59,6 +59,7 @@ impl<'a> Facts<'a> {
             ),
             ("stages", stages::RELATION, stages::check(self)),
             ("probabilities", probabilities::RELATION, probabilities::check(self)),
+            ("provenance", provenance::RELATION, provenance::check(self)),
             ("score bound", "the largest score is κB", self.score_bound()),
             ("model", "‖w‖ ≤ B", self.model_norm()),
             ("plan", "the plan that trained is the one that was certified", self.plan()),

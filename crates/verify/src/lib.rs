@@ -33,6 +33,7 @@ mod moments;
 mod orders;
 mod paths;
 mod probabilities;
+mod provenance;
 mod ranges;
 mod relations;
 mod results;

@@ -33,7 +33,8 @@ fn table(path: &Path) -> Result<bool, String> {
         let distinct: std::collections::HashSet<&String> = names.iter().collect();
         if names.len() > 1 && distinct.len() == names.len() {
             // Whatever the names are: what is left to be filled in is all that is wrong with it.
-            let filled = template(names.iter().map(String::as_str))
+            let delimiter = Table::delimiter(path).map_err(|error| error.to_string())?;
+            let filled = template(names.iter().map(String::as_str), delimiter)
                 .replacen("\"FILL IN\"", "\"yes\"", 1)
                 .replacen("\"FILL IN\"", "\"no\"", 1)
                 .replace("[nan, nan]", "[0, 1]");

@@ -8,6 +8,8 @@ and run it alone::
     python verification model.json            # this folder by itself
     python -m pairdp.verification model.json  # the same, installed
 
+With ``--signed-by PUBLIC_KEY`` yes also means that the holder of this key signed the file, as ``MODEL.signature`` beside it.
+
 The exit code is 0 for yes, 1 for no and 2 for a file that cannot be read. Where records were scored by code that is not part of pairdp the answer is
 *yes, if the clip was as stated*, which counts as yes with ``--accept-foreign`` alone.
 
@@ -36,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from . import arrivals, gradients, moments, results, samples
+from . import arrivals, gradients, moments, results, samples, signature
 from .facts import PATIENCE, RESTS_ON, Facts
 from .reading import load
 from .relations import Mismatch, require
@@ -76,7 +78,12 @@ class Verdict:
         return all(check.failure is None for check in self.checks)
 
 
-def verify(model: str | os.PathLike[str] | dict[str, Any], *, patience: float = PATIENCE) -> Verdict:
+def verify(
+    model: str | os.PathLike[str] | dict[str, Any],
+    *,
+    patience: float = PATIENCE,
+    signed_by: str | os.PathLike[str] | None = None,
+) -> Verdict:
     """Derive the numbers of a model's certificate again.
 
     Parameters
@@ -85,6 +92,9 @@ def verify(model: str | os.PathLike[str] | dict[str, Any], *, patience: float = 
         The text of a model file, its path, or the document itself.
     patience : float, default 600
         Seconds that it may take; longer work is refused before it is begun.
+    signed_by : path, optional
+        The file of a public key: the answer is yes only if its holder signed the file. ``model`` is then a path, and the signature lies
+        beside it under the ending ``.signature``.
 
     Returns
     -------
@@ -98,6 +108,11 @@ def verify(model: str | os.PathLike[str] | dict[str, Any], *, patience: float = 
     False
     """
     checks = []
+    if signed_by is not None:
+        if not isinstance(model, str | os.PathLike):
+            raise TypeError("a signature is of a file: give the path of the model")
+        path, model = Path(model), Path(model).read_bytes().decode()
+        checks.append(_signature(path, model.encode(), Path(signed_by)))
     # A hostile file can hold any numbers: what overflows or is no number fails its relation.
     with np.errstate(all="ignore"):
         try:
@@ -114,7 +129,7 @@ def verify(model: str | os.PathLike[str] | dict[str, Any], *, patience: float = 
             AttributeError,
             RecursionError,
         ) as error:
-            return Verdict([Check("format", "a model file of a known format, with nothing else in it", _why(error))])
+            return Verdict([*checks, Check("format", "a model file of a known format, with nothing else in it", _why(error))])
         for name, relation, check in relations:
             try:
                 check()
@@ -122,6 +137,14 @@ def verify(model: str | os.PathLike[str] | dict[str, Any], *, patience: float = 
             except (Mismatch, LookupError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
                 checks.append(Check(name, relation, _why(error)))
     return Verdict(checks, None if facts.problem.foreign is None else RESTS_ON)
+
+
+def _signature(model: Path, file: bytes, key: Path) -> Check:
+    try:
+        signature.check(file, key, Path(f"{model}.signature"))
+    except (Mismatch, LookupError, TypeError, ValueError, RecursionError) as error:
+        return Check("signature", signature.RELATION, _why(error))
+    return Check("signature", signature.RELATION, None)
 
 
 def _why(error: Exception) -> str:
@@ -132,11 +155,13 @@ def main(arguments: list[str]) -> int:
     """Print every relation of a model file and the answer; return the exit code."""
     accepts = "--accept-foreign" in arguments
     files = [argument for argument in arguments if argument != "--accept-foreign"]
+    key = files.pop(1 + files.index("--signed-by")) if "--signed-by" in files[:-1] else None
+    files = [argument for argument in files if key is None or argument != "--signed-by"]
     if len(files) != 1:
-        print("usage: python -m pairdp.verification MODEL [--accept-foreign]", file=sys.stderr)
+        print("usage: python -m pairdp.verification MODEL [--accept-foreign] [--signed-by PUBLIC_KEY]", file=sys.stderr)
         return 2
     try:
-        verdict = verify(Path(files[0]))
+        verdict = verify(Path(files[0]), signed_by=key)
     except (OSError, UnicodeDecodeError) as error:
         print(error, file=sys.stderr)
         return 2

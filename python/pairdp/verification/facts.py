@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr
 
-from . import former, probabilities, ranges, stages
+from . import former, probabilities, provenance, ranges, stages
 from .algorithms import HALVING, LEARN_FROM_TIMES, WHOLE_TABLE
 from .constants import Constants, constants, score_parameters
 from .losses import MARGINS
@@ -47,7 +47,7 @@ class Facts:
         self.patience = patience
         keys = "format claim records features parameters problem score_bound algorithm noise lattice_bits"
         self.certificate = fields(
-            document["certificate"], keys + " sampler_delta released", "ranges public_ranges stages condition"
+            document["certificate"], keys + " sampler_delta released", "ranges public_ranges stages condition provenance"
         )
         claim = fields(self.certificate["claim"], "epsilon delta adjacency")
         self.problem = Problem.read(self.certificate["problem"])
@@ -107,6 +107,7 @@ class Facts:
                 "counts of labels by cells of the score, if any: Δ = √2 (2 in ℓ1; 1 under a promised cap), σ = (Δ + 2τ)/(m − rounding)",
                 lambda: probabilities.check(self),
             ),
+            ("provenance", provenance.RELATION, lambda: provenance.check(self)),
             ("persons", "how the records of a person enter is proved for the algorithm and the loss", self._persons),
             ("plan", "the plan that trained is the one that was certified", self._plan),
             ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", self._sampler),
@@ -164,7 +165,7 @@ class Facts:
         require(self.epsilon > 0.0 and (pure or 0.0 < self.delta < 1.0), f"ε is {self.epsilon}, δ is {self.delta}")
 
     def _sizes(self) -> None:
-        columns = fields(self.predictor["encoding"], "columns")["columns"]
+        columns = fields(self.predictor["encoding"], "columns", "text")["columns"]
         ranks = stages.maps_rows(self.predictor.get("representation"))
         encoded = stages.mapped(columns) if ranks else sum(_width(column) for column in columns)
         # Waves of the row alone, along directions that a public seed gives, within the same bound: ``networks.md``.

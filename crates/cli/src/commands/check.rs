@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Check, printer: &Printer) -> Result<ExitCode, Fail
     let labels = keep.len();
     keep.extend(schema.person().map(|person| person.column.clone()));
     let survey = printer.surveying(&arguments.data, &Encoding::of(&schema), &keep)?;
-    let mut columns = label.count_cells(&survey.kept[..labels]);
+    let mut columns = label.count_cells(&survey.kept[..labels], schema.style().decimal);
     if let (Some(person), Some(cells)) = (schema.person(), survey.kept.get(labels)) {
         let missing = cells.iter().filter(|cell| cell.is_empty()).count() as u64;
         columns.push(CellCounts { column: person.column.clone(), missing, ..CellCounts::default() });

@@ -1,3 +1,5 @@
+mod curve;
+
 use super::train::steps_in_words;
 use crate::args::Plan;
 use crate::failure::Failure;
@@ -20,6 +22,9 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
     // One of the two is there.
     let records = arguments.persons.or(arguments.records).unwrap_or_default();
     let features = arguments.features;
+    if let (true, Some(effect)) = (arguments.curve, arguments.effect) {
+        return curve::run(arguments, effect, records, &settings, budget, printer);
+    }
     if arguments.explain {
         let rows = explain(settings.problem(features)?, records, settings.columns(features), budget);
         let network =

@@ -1,16 +1,19 @@
+mod sink;
+
 use crate::args::Predict;
 use crate::commands::show::{no_scores, signed};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
-use pairdp_data::{LabelKind, LabelUse, Survey, Table};
+use pairdp_data::{LabelKind, LabelUse, Piece, Survey, Table};
 use pairdp_model::{FlagBy, Predictor, Task};
-use serde_json::{Value, json};
+use serde_json::json;
+use sink::Sink;
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Failure> {
     let reads = Taken::none().and(&arguments.model, Role::Model).and_table(&arguments.data, None);
@@ -18,64 +21,76 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
     let out = arguments.out.as_ref().map(place).transpose()?;
     let predictor = files::read_predictor(&arguments.model)?;
     let encoding = &predictor.encoding;
+    let predicting = Predicting::new(arguments, &predictor)?;
+    Table::check(&arguments.data, encoding, LabelUse::Ignore)?;
     if arguments.strict {
-        // Says where the first cell is that cannot be read.
-        printer.reading(&arguments.data, encoding, LabelUse::Ignore)?;
+        // Says where the first cell is that cannot be read, before anything is written.
+        printer.waiting("reading", || Survey::require_readable(&arguments.data, encoding))?;
     }
-    let Survey { table, readable, kept, .. } =
-        printer.surveying(&arguments.data, encoding, &arguments.keep)?;
-    let mut predictions = Predictions::of(&predictor, &table, arguments.flag.by())?;
-    if let Some(twice) = arguments.keep.iter().find(|name| predictions.names.contains(name)) {
-        return Err(Failure::refused(
-            format!("--keep {twice}: the predictions have a column of that name"),
-            "give the column of the table another name",
-        ));
-    }
-    if let Some(most) = arguments.reasons {
-        let adds = predictor
-            .explain(&table)
-            .ok_or_else(|| no_scores(&arguments.model.display().to_string(), &predictor))?;
-        predictions.explained(&predictor, &adds, most);
-    }
-    predictions.empty_unless(&readable);
-    let unscored = readable.iter().filter(|readable| !**readable).count();
-    predictions.prepend(&arguments.keep, kept);
+    let path = out.as_ref().map(|out| out.path().to_owned());
+    let mut sink = Sink::new(out, printer, predicting.columns())?;
+    let (mut records, mut unscored) = (0, 0);
+    let mut each = || {
+        Survey::in_pieces(&arguments.data, encoding, &arguments.keep, &Arc::default(), |piece| {
+            records += piece.table.rows;
+            unscored += piece.readable.iter().filter(|readable| !**readable).count();
+            sink.write(predicting.rows(piece))
+        })
+    };
+    // A bar would stand among the rows on a terminal.
+    if path.is_some() {
+        printer.waiting("predicting", each)?
+    } else {
+        each()?
+    };
+    sink.finish()?;
     let without = match unscored {
         0 => String::new(),
         1 => "; 1 row could not be scored and has an empty cell".to_owned(),
         _ => format!("; {unscored} rows could not be scored and have an empty cell"),
     };
-    match out {
-        None if printer.json() => printer.result("", &predictions.json()),
-        None => {
-            printer.data(&predictions.csv());
-            if unscored > 0 {
-                printer.warning(without.trim_start_matches("; "));
-            }
+    let Some(path) = path else {
+        if unscored > 0 {
+            printer.warning(without.trim_start_matches("; "));
         }
-        Some(out) => {
-            let path = out.path().to_owned();
-            out.write(predictions.csv().as_bytes())?;
-            let what = match predictor.task {
-                Task::Ranking => "scores, higher means more likely positive",
-                Task::Classification => "scores and classes",
-                Task::Regression => "predictions",
-                Task::Survival => "scores, higher means an earlier event",
-                Task::Metric => "rows mapped to where Euclidean distance is the metric's",
-            };
-            let scored = table.rows - unscored;
-            let message = format!("wrote {} ({scored} {what}){without}", path.display());
-            let object = json!({ "predictions": path, "records": table.rows, "unscored": unscored });
-            printer.result(&message, &object);
-        }
-    }
+        return Ok(ExitCode::SUCCESS);
+    };
+    let what = match predictor.task {
+        Task::Ranking => "scores, higher means more likely positive",
+        Task::Classification => "scores and classes",
+        Task::Regression => "predictions",
+        Task::Survival => "scores, higher means an earlier event",
+        Task::Metric => "rows mapped to where Euclidean distance is the metric's",
+    };
+    let message = format!("wrote {} ({} {what}){without}", path.display(), records - unscored);
+    printer.result(&message, &json!({ "predictions": path, "records": records, "unscored": unscored }));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Named columns, a row for each record.
-struct Predictions<'a> {
-    names: Vec<String>,
-    rows: Vec<Vec<Cell<'a>>>,
+/// What becomes of rows.
+struct Predicting<'a> {
+    predictor: &'a Predictor,
+    keep: &'a [String],
+    /// From which score on a row is flagged.
+    flagged_from: Option<f64>,
+    /// How many columns are named as reasons.
+    reasons: Option<usize>,
+}
+
+/// A column of predictions.
+struct Column {
+    name: String,
+    number: bool,
+}
+
+impl Column {
+    fn number(name: impl Into<String>) -> Self {
+        Self { name: name.into(), number: true }
+    }
+
+    fn text(name: impl Into<String>) -> Self {
+        Self { name: name.into(), number: false }
+    }
 }
 
 enum Cell<'a> {
@@ -85,141 +100,131 @@ enum Cell<'a> {
     Empty,
 }
 
-impl<'a> Predictions<'a> {
-    fn of(predictor: &'a Predictor, table: &Table, by: Option<FlagBy>) -> Result<Self, Failure> {
-        let mut predictions = Self::scored(predictor, table);
-        let flagged_from = by.map(|by| predictor.flagged_from(by)).transpose()?;
-        let Some(line) = predictor.log_odds() else { return Ok(predictions) };
-        predictions.names.push("probability".into());
-        predictions.names.extend(flagged_from.map(|_| "flag".to_owned()));
-        for (row, score) in predictions.rows.iter_mut().zip(predictor.scores(table)) {
-            row.push(Cell::Number(line.probability(score)));
-            if let Some((from, _)) = flagged_from {
-                row.push(Cell::Text(if score >= from { "yes" } else { "no" }.into()));
-            }
+/// What is predicted of a row.
+#[derive(Clone, Copy)]
+enum Predicted<'a> {
+    Places,
+    Score,
+    Class { positive: &'a str, negative: &'a str },
+    Target { middle: f64, half: f64 },
+}
+
+impl<'a> Predicting<'a> {
+    fn new(arguments: &'a Predict, predictor: &'a Predictor) -> Result<Self, Failure> {
+        let from = |by: FlagBy| Ok::<_, Failure>(predictor.flagged_from(by)?.0);
+        let flagged_from = arguments.flag.by().map(from).transpose()?;
+        let (keep, reasons) = (arguments.keep.as_slice(), arguments.reasons);
+        let nothing = Table::new(Vec::new(), predictor.encoding.dimension(), Vec::new());
+        if reasons.is_some() && predictor.explain(&nothing).is_none() {
+            return Err(no_scores(&arguments.model.display().to_string(), predictor));
         }
-        Ok(predictions)
+        let predicting = Self { predictor, keep, flagged_from, reasons };
+        predicting.check_names()?;
+        Ok(predicting)
     }
 
-    fn scored(predictor: &'a Predictor, table: &Table) -> Self {
-        let numbers = |values: Vec<f64>, width: usize| -> Vec<Vec<Cell<'a>>> {
-            values.chunks_exact(width).map(|row| row.iter().copied().map(Cell::Number).collect()).collect()
-        };
-        let one = |name: &str, values: Vec<f64>| Self { names: vec![name.into()], rows: numbers(values, 1) };
-        match (predictor.task, predictor.label.as_ref().map(|label| &label.kind)) {
-            (Task::Metric, _) => Self {
-                names: (1..=predictor.features()).map(|k| format!("m{k}")).collect(),
-                rows: numbers(predictor.embed(table), predictor.features()),
-            },
+    fn check_names(&self) -> Result<(), Failure> {
+        let columns = self.columns();
+        let (_, own) = columns.split_at(self.keep.len());
+        for (k, name) in self.keep.iter().enumerate() {
+            if self.keep[..k].contains(name) {
+                let message = format!("--keep names `{name}` twice");
+                return Err(Failure::refused(message, "name every column once"));
+            }
+            if own.iter().any(|column| column.name == *name) {
+                return Err(Failure::refused(
+                    format!("--keep {name}: the predictions have a column of that name"),
+                    "give the column of the table another name",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Kept columns, then what is predicted.
+    fn columns(&self) -> Vec<Column> {
+        let mut columns: Vec<Column> = self.keep.iter().map(Column::text).collect();
+        match self.kind() {
+            Predicted::Places => {
+                let places = 1..=self.predictor.features();
+                columns.extend(places.map(|k| Column::number(format!("m{k}"))));
+            }
+            Predicted::Class { .. } => columns.extend([Column::number("score"), Column::text("class")]),
+            Predicted::Target { .. } => columns.push(Column::number("prediction")),
+            Predicted::Score => columns.push(Column::number("score")),
+        }
+        if self.predictor.log_odds().is_some() {
+            columns.push(Column::number("probability"));
+            columns.extend(self.flagged_from.map(|_| Column::text("flag")));
+        }
+        columns.extend(self.reasons.map(|_| Column::text("reasons")));
+        columns
+    }
+
+    fn kind(&self) -> Predicted<'a> {
+        match (self.predictor.task, self.predictor.label.as_ref().map(|label| &label.kind)) {
+            (Task::Metric, _) => Predicted::Places,
             (Task::Classification, Some(LabelKind::Binary { positive, negative })) => {
-                let cut = predictor.cut();
-                let class = |score: f64| Cell::Text(if score > cut { positive } else { negative }.into());
-                let scores = predictor.scores(table).into_iter();
-                Self {
-                    names: vec!["score".into(), "class".into()],
-                    rows: scores.map(|score| vec![Cell::Number(score), class(score)]).collect(),
-                }
+                Predicted::Class { positive, negative }
             }
             (Task::Regression, Some(LabelKind::Range([low, high]))) => {
-                let value = |score: f64| low / 2.0 + high / 2.0 + score * (high / 2.0 - low / 2.0);
-                one("prediction", predictor.scores(table).into_iter().map(value).collect())
+                Predicted::Target { middle: low / 2.0 + high / 2.0, half: high / 2.0 - low / 2.0 }
             }
-            _ => one("score", predictor.scores(table)),
+            _ => Predicted::Score,
         }
     }
 
-    /// One more column: what adds most to each row, in words.
-    fn explained(&mut self, predictor: &Predictor, adds: &[f64], most: usize) {
-        let columns: Vec<&str> =
-            predictor.encoding.columns().iter().map(|column| column.name.as_str()).collect();
-        self.names.push("reasons".into());
-        for (row, adds) in self.rows.iter_mut().zip(adds.chunks_exact(columns.len())) {
+    /// The rows of a piece of the table.
+    fn rows(&self, piece: Piece) -> Vec<Vec<Cell<'a>>> {
+        let mut rows = self.predicted(&piece.table);
+        let unreadable = rows.iter_mut().zip(&piece.readable).filter(|(_, readable)| !**readable);
+        unreadable.flat_map(|(row, _)| row).for_each(|cell| *cell = Cell::Empty);
+        for (at, column) in piece.kept.into_iter().enumerate() {
+            rows.iter_mut().zip(column).for_each(|(row, cell)| row.insert(at, Cell::Text(cell.into())));
+        }
+        rows
+    }
+
+    fn predicted(&self, table: &Table) -> Vec<Vec<Cell<'a>>> {
+        let (predictor, kind) = (self.predictor, self.kind());
+        if let Predicted::Places = kind {
+            let places = predictor.embed(table);
+            let row = |row: &[f64]| row.iter().copied().map(Cell::Number).collect();
+            return places.chunks_exact(predictor.features()).map(row).collect();
+        }
+        let (cut, line) = (predictor.cut(), predictor.log_odds());
+        let reasons = self.reasons.map(|most| self.explained(table, most)).unwrap_or_default();
+        let mut reasons = reasons.into_iter();
+        let row = |score: f64| {
+            let mut row = match kind {
+                Predicted::Target { middle, half } => vec![Cell::Number(middle + score * half)],
+                Predicted::Class { positive, negative } => {
+                    let class = if score > cut { positive } else { negative };
+                    vec![Cell::Number(score), Cell::Text(class.into())]
+                }
+                _ => vec![Cell::Number(score)],
+            };
+            if let Some(line) = &line {
+                row.push(Cell::Number(line.probability(score)));
+                let flag = |from| Cell::Text(if score >= from { "yes" } else { "no" }.into());
+                row.extend(self.flagged_from.map(flag));
+            }
+            row.extend(reasons.next().map(|words| Cell::Text(words.into())));
+            row
+        };
+        predictor.scores(table).into_iter().map(row).collect()
+    }
+
+    /// What adds most to each row, in words.
+    fn explained(&self, table: &Table, most: usize) -> Vec<String> {
+        let columns = self.predictor.encoding.columns();
+        let adds = self.predictor.explain(table).unwrap_or_default();
+        let words = |adds: &[f64]| {
             let mut order: Vec<usize> = (0..columns.len()).filter(|k| adds[*k] != 0.0).collect();
             order.sort_by(|a, b| adds[*b].abs().total_cmp(&adds[*a].abs()));
-            let words = order.iter().take(most).map(|k| format!("{} {}", columns[*k], signed(adds[*k])));
-            row.push(Cell::Text(words.collect::<Vec<_>>().join("; ").into()));
-        }
-    }
-
-    /// No prediction of a row that could not be read.
-    fn empty_unless(&mut self, readable: &[bool]) {
-        let unreadable = self.rows.iter_mut().zip(readable).filter(|(_, readable)| !**readable);
-        unreadable.flat_map(|(row, _)| row).for_each(|cell| *cell = Cell::Empty);
-    }
-
-    /// Puts columns of the table first.
-    fn prepend(&mut self, names: &[String], columns: Vec<Vec<String>>) {
-        self.names.splice(0..0, names.iter().cloned());
-        for (name_at, column) in columns.into_iter().enumerate() {
-            for (row, cell) in self.rows.iter_mut().zip(column) {
-                row.insert(name_at, Cell::Text(cell.into()));
-            }
-        }
-    }
-
-    fn csv(&self) -> String {
-        let names: Vec<String> = self.names.iter().map(|name| quoted(name)).collect();
-        let mut text = names.join(",") + "\n";
-        for row in &self.rows {
-            if matches!(row[..], [Cell::Empty]) {
-                // A line with nothing on it would be no row.
-                text += "\"\"\n";
-                continue;
-            }
-            for (k, cell) in row.iter().enumerate() {
-                let comma = if k > 0 { "," } else { "" };
-                let _ = match cell {
-                    Cell::Number(value) => write!(text, "{comma}{value}"),
-                    Cell::Text(value) => write!(text, "{comma}{}", quoted(value)),
-                    Cell::Empty => write!(text, "{comma}"),
-                };
-            }
-            text.push('\n');
-        }
-        text
-    }
-
-    fn json(&self) -> Value {
-        let cell = |cell: &Cell<'_>| match cell {
-            Cell::Number(value) => json!(value),
-            Cell::Text(value) => json!(value),
-            Cell::Empty => Value::Null,
+            let words = order.iter().take(most).map(|k| format!("{} {}", columns[*k].name, signed(adds[*k])));
+            words.collect::<Vec<_>>().join("; ")
         };
-        let rows: Vec<Vec<Value>> = self.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
-        json!({ "columns": self.names, "rows": rows })
-    }
-}
-
-/// A cell of a CSV file.
-fn quoted(cell: &str) -> String {
-    // A spreadsheet runs what begins like this, unless it is a number.
-    let runs = cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.trim().parse::<f64>().is_err();
-    if runs {
-        return quoted(&format!("'{cell}"));
-    }
-    if cell.contains(['"', ',', '\n', '\r']) {
-        return format!("\"{}\"", cell.replace('"', "\"\""));
-    }
-    cell.to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn issue_22_10_no_cell_is_run_by_a_spreadsheet() {
-        for (cell, written) in [
-            ("yes", "yes"),
-            ("-1", "-1"),
-            ("+2.5e3", "+2.5e3"),
-            ("a,b", "\"a,b\""),
-            ("=1+1", "'=1+1"),
-            ("@SUM(A1)", "'@SUM(A1)"),
-            ("-cmd|' /C calc'!A0", "'-cmd|' /C calc'!A0"),
-            ("=HYPERLINK(\"a\",1)", "\"'=HYPERLINK(\"\"a\"\",1)\""),
-        ] {
-            assert_eq!(quoted(cell), written);
-        }
+        adds.chunks_exact(columns.len()).map(words).collect()
     }
 }

@@ -26,7 +26,8 @@ fn init(arguments: &SchemaInit, printer: &Printer) -> Result<ExitCode, Failure> 
         let (path, column) = (arguments.data.clone(), twice.clone());
         return Err(pairdp_data::DataError::DuplicateColumn { path, column }.into());
     }
-    place.write(template(header.iter().map(String::as_str)).as_bytes())?;
+    let delimiter = Table::delimiter(&arguments.data)?;
+    place.write(template(header.iter().map(String::as_str), delimiter).as_bytes())?;
     let text = format!(
         "wrote {} from the names of {} columns\n\
          fill in what is publicly known, then: pairdp schema check {}",
@@ -113,7 +114,10 @@ fn label(label: &Label) -> String {
 
 fn feature(column: &Column) -> String {
     let kind = match &column.kind {
-        Kind::Range([low, high]) => format!("a number, {low} to {high} mapped to −1 to 1"),
+        Kind::Range([low, high]) => {
+            let what = if column.date { "a date" } else { "a number" };
+            format!("{what}, {} to {} mapped to −1 to 1", column.text_of(*low), column.text_of(*high))
+        }
         Kind::Categories(values) if column.other => {
             format!("{} categories and one for all others: {} entries", values.len(), column.width())
         }
@@ -123,7 +127,7 @@ fn feature(column: &Column) -> String {
     };
     match &column.missing {
         None => format!("{kind}; empty cells are refused"),
-        Some(Missing::Number(value)) => format!("{kind}; an empty cell counts as {value}"),
+        Some(Missing::Number(value)) => format!("{kind}; an empty cell counts as {}", column.text_of(*value)),
         Some(Missing::Own) => format!("{kind}; an empty cell has an entry of its own"),
         Some(Missing::Category(value)) => format!("{kind}; an empty cell counts as `{value}`"),
     }

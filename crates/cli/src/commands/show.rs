@@ -108,6 +108,7 @@ fn row(effect: &Effect) -> [String; 4] {
     };
     let what = match effect.of {
         Of::Unit => "each unit".into(),
+        Of::Day => "each day".into(),
         Of::Lowest => format!("lowest, at {at}"),
         Of::Highest => format!("highest, at {at}"),
         Of::Category => at,

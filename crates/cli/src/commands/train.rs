@@ -7,6 +7,7 @@ use crate::files;
 use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use crate::reservation;
+use crate::signing::Signing;
 use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table, table_files, template};
 use pairdp_learn::{Rows, Settings, Training, cautions_of};
 use pairdp_ledger::Booking;
@@ -27,6 +28,11 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     let reads = Taken::none().and_table(&arguments.data, schema).and_spending(&arguments.spending);
     reads.refuse(&arguments.out)?;
     let taken = reads.clone().and(&arguments.out, Role::Result);
+    // A key that cannot be read, or a place that is taken, is said before anything is spent.
+    let signing = arguments.sign_with.as_deref();
+    let signing =
+        signing.map(|key| Signing::prepare(key, &arguments.out, Force::from(arguments.force), &reads));
+    let signing = signing.transpose()?;
     let mut file = arguments.checkpoint.as_deref().map(|path| File::lock(path, &taken)).transpose()?;
     let schema = find_schema(&arguments.data, schema)?;
     let settings = arguments.tuning.settings_by(&schema)?;
@@ -109,12 +115,16 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     if let Some(run) = &model.run {
         let _ = write!(text, "\nspent as run {run}");
     }
+    let signature = signing.map(|signing| signing.sign(finished.document.as_bytes())).transpose()?;
+    if let Some((path, digits)) = &signature {
+        let _ = write!(text, "\nwrote {}, its signature with the key {digits}", path.display());
+    }
     let object = json!({
         "model": arguments.out, "run": model.run, "task": model.predictor.task, "algorithm": plan.algorithm, "because": model.because,
         (unit.many()): model.certificate.records, "features": model.predictor.encoding.dimension(), "steps": plan.steps,
         "noise": model.certificate.noise, "epsilon": claim.epsilon, "delta": claim.delta,
         "adjacency": claim.adjacency, "resumed_after": resumed.releases(model), "as_printed": model.as_printed,
-        "warnings": cautions_of(model)?,
+        "warnings": cautions_of(model)?, "signature": signature.map(|(path, _)| path),
     });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
@@ -173,6 +183,8 @@ impl TrainingRun<'_> {
                 (_, Unit::Person) => Err(DataError::TooFewPersons { path: data.to_owned() }.into()),
             }
         })?;
+        let run =
+            run.read_by(&training.encoding.form(schema.label(), schema.person()).map_err(Failure::Failed)?);
         for caution in run.spec().cautions()? {
             printer.warning(&caution);
         }
@@ -254,7 +266,8 @@ pub(crate) fn find_schema(data: &Path, named: Option<&Path>) -> Result<Schema, F
     }
     let first = table_files(data)?.into_iter().next().unwrap_or_else(|| data.to_owned());
     let header = Table::header(&first)?;
-    let example = template(header.iter().map(String::as_str)).replace('\n', "\n  ");
+    let delimiter = Table::delimiter(&first)?;
+    let example = template(header.iter().map(String::as_str), delimiter).replace('\n', "\n  ");
     Err(Failure::coded(
         "no-schema",
         format!("{}: no public ranges are known for its columns", data.display()),

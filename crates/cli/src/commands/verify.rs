@@ -2,20 +2,39 @@ use crate::args::Verify;
 use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
+use crate::signing;
 use pairdp_certificate::Certificate;
+use pairdp_signature::SignatureError;
 use pairdp_units::shown;
 use pairdp_verify::{Patience, Verdict, verify_with};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &Verify, printer: &Printer) -> Result<ExitCode, Failure> {
-    let model = files::read_certified(&arguments.model)?;
+    let (model, file) = files::read_certified(&arguments.model)?;
+    let signed = arguments.signed_by.as_deref().map(|key| signature(arguments, key, &file)).transpose()?;
     let verdict = verify_with(&model, Patience::of_seconds(arguments.patience));
     let claim = &model.certificate.claim;
     let mut text = table(&verdict);
-    let accepted = verdict.holds() || (verdict.relations_hold() && arguments.accept_foreign);
-    let _ = if let (true, Some(rests_on)) = (verdict.relations_hold(), verdict.condition) {
+    let _ = match &signed {
+        Some((digits, Ok(()))) => {
+            writeln!(text, "holds  {:<15} the file is signed with the key {digits}", "signature")
+        }
+        Some((digits, Err(why))) => writeln!(
+            text,
+            "FAILS  {:<15} the file is signed with the key {digits}\n       {:<15} {why}",
+            "signature", ""
+        ),
+        None => Ok(()),
+    };
+    let of_custodian = signed.as_ref().is_none_or(|(_, signed)| signed.is_ok());
+    let accepted =
+        of_custodian && (verdict.holds() || (verdict.relations_hold() && arguments.accept_foreign));
+    let _ = if let Some((_, Err(why))) = &signed {
+        write!(text, "no: the certificate may hold, but nobody with that key answers for this file: {why}")
+    } else if let (true, Some(rests_on)) = (verdict.relations_hold(), verdict.condition) {
         write!(
             text,
             "yes, if the clip was as stated: from its public facts this model is (ε = {}, δ = {})-differentially private\n\
@@ -46,8 +65,26 @@ pub(crate) fn run(arguments: &Verify, printer: &Printer) -> Result<ExitCode, Fai
         let names: Vec<&str> = verdict.failures().map(|check| check.name).collect();
         write!(text, "no: the certificate does not prove what it claims; what fails: {}", names.join(", "))
     };
-    printer.result(&text, &object(&verdict, &model.certificate));
+    let mut said = object(&verdict, &model.certificate);
+    if let (Some((digits, signed)), Some(said)) = (&signed, said.as_object_mut()) {
+        said.insert("signed_by".into(), json!(digits));
+        said.insert("signature".into(), json!(signed.is_ok()));
+        said.insert("holds".into(), json!(verdict.holds() && signed.is_ok()));
+    }
+    printer.result(&text, &said);
     Ok(if accepted { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The digits of the key that should have signed a file, and whether it did. A signature that is not there is none.
+fn signature(
+    arguments: &Verify,
+    key: &Path,
+    file: &str,
+) -> Result<(String, Result<(), SignatureError>), Failure> {
+    let key = signing::read_public(key)?;
+    let beside = arguments.signature.clone().unwrap_or_else(|| signing::signature_beside(&arguments.model));
+    let outcome = key.check(file.as_bytes(), &signing::read_signature(&beside)?);
+    Ok((key.digits(), outcome))
 }
 
 /// Which code a condition is about.

@@ -76,6 +76,11 @@ impl Draft {
     /// Fills it and puts it in its place, whole or not at all.
     pub(super) fn put(mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
+        self.place()
+    }
+
+    /// Puts what was written in its place.
+    pub(super) fn place(self) -> io::Result<()> {
         self.last.apply(self.file.as_file())?;
         self.file.as_file().sync_all()?;
         // The lock is held until it is in its place: before that it would be a leftover to whoever sweeps.
@@ -92,6 +97,16 @@ impl Draft {
         let file = self.file.persist(&kept).map_err(|error| error.error)?;
         sync_folder(&kept)?;
         Ok(Waiting { kept, place: self.place, file, last: self.last, onto: self.onto })
+    }
+}
+
+impl io::Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 

@@ -1,13 +1,15 @@
 //! What a file is that lies where another should go, by its beginning.
 
-use super::{Kind, NOT_PRIVATE, PLOT_MARK};
+use super::{Kind, NOT_PRIVATE, PARQUET_MARK, PLOT_MARK};
 use crate::files::Document;
 use std::fs::File;
-use std::io::{self, BufReader, Read as _, Seek as _};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 /// Enough of a file to know its kind.
 const BEGINNING: u64 = 1024;
+/// Where a Parquet file says who wrote it.
+const LONGEST_FOOTER: u64 = 1 << 16;
 /// No schema is longer.
 const LONGEST_SCHEMA: u64 = 1 << 20;
 
@@ -22,7 +24,7 @@ pub(super) enum Found {
     SimulatedSchema,
     /// A ledger, or another database.
     Ledger,
-    /// A ledger's key.
+    /// The key of a ledger, or one that signs or checks.
     Key,
     /// Something else.
     Other,
@@ -39,6 +41,15 @@ impl Found {
         (&mut file).take(BEGINNING).read_to_end(&mut beginning)?;
         if let Some(found) = Self::by_beginning(&beginning) {
             return Ok(found);
+        }
+        if beginning.starts_with(b"PAR1") {
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(LONGEST_FOOTER)))?;
+            let mut end = Vec::new();
+            file.take(LONGEST_FOOTER).read_to_end(&mut end)?;
+            let mark = PARQUET_MARK.as_bytes();
+            let ours = end.windows(mark.len()).any(|part| part == mark);
+            return Ok(if ours { Self::Kind(Kind::Predictions) } else { Self::Other });
         }
         file.rewind()?;
         if beginning.trim_ascii_start().starts_with(b"{") {
@@ -81,6 +92,7 @@ impl Found {
             Some("pairdp-scoring") => Kind::Scoring,
             Some("pairdp-ledger-export") => Kind::LedgerExport,
             Some("pairdp-checkpoint") => Kind::Checkpoint,
+            Some("pairdp-signature") => Kind::Signature,
             Some("pairdp-audit") => Kind::AuditRuns,
             _ => return Self::Other,
         };
@@ -90,7 +102,8 @@ impl Found {
 
 fn is_key(bytes: &[u8]) -> bool {
     let text = bytes.trim_ascii();
-    text.len() == 64 && text.iter().all(u8::is_ascii_hexdigit)
+    let of_ledger = text.len() == 64 && text.iter().all(u8::is_ascii_hexdigit);
+    of_ledger || text.starts_with(b"pairdp-signing-key/") || text.starts_with(b"pairdp-public-key/")
 }
 
 /// The first line is one that `predict` writes.

@@ -2,7 +2,7 @@
 
 use super::html::{paragraph, section as titled, table};
 use crate::failure::Failure;
-use pairdp_certificate::Stage;
+use pairdp_certificate::{Provenance, Stage};
 use pairdp_model::PrivateModel;
 use pairdp_units::{Unit, shown};
 use sha2::{Digest as _, Sha256};
@@ -50,15 +50,34 @@ pub(super) fn section(model: &PrivateModel, document: &str) -> Result<String, Fa
     ];
     let encoding = serde_json::to_string(&(&model.predictor.encoding, &model.predictor.label));
     let encoding = encoding.map_err(|error| Failure::Failed(error.to_string()))?;
-    let weights: Vec<u8> =
-        model.predictor.parameters.iter().flat_map(|weight| weight.to_le_bytes()).collect();
+    let none = || "none".to_owned();
+    let stated = certificate.provenance.as_ref();
+    let places = model.predictor.representation.as_ref().map_or(&[][..], |released| &released.weights);
+    let weights = digest(&Provenance::hashed(&model.predictor.parameters, places));
+    let unstated = || "not stated: the certificate is older".to_owned();
     let provenance = [
-        ("Software of this page", format!("pairdp {}", env!("CARGO_PKG_VERSION"))),
-        ("Format of the certificate", certificate.format.clone()),
-        ("Run in the ledger", model.run.clone().unwrap_or_else(|| "none".into())),
+        ("Trained by", stated.map_or_else(unstated, |stated| stated.software.clone())),
+        (
+            "Trained on",
+            stated.map_or_else(unstated, |stated| {
+                format!("{}, by the clock of the machine that trained it; nothing backs a date", stated.date)
+            }),
+        ),
+        ("Data set in the ledger", stated.and_then(|stated| stated.data_set.clone()).unwrap_or_else(none)),
+        ("Run in the ledger", model.run.clone().unwrap_or_else(none)),
+        (
+            "SHA-256 of the schema's form",
+            stated.and_then(|stated| stated.schema.clone()).unwrap_or_else(none),
+        ),
+        ("SHA-256 of the weights, which the certificate binds", weights),
         ("SHA-256 of the model, as `train` writes it", digest(document.as_bytes())),
         ("SHA-256 of columns and label", digest(encoding.as_bytes())),
-        ("SHA-256 of the weights", digest(&weights)),
+        ("Format of the certificate", certificate.format.clone()),
+        (
+            "Signature",
+            "a file of its own, if somebody signed the model: pairdp verify --signed-by".to_owned(),
+        ),
+        ("Software of this page", format!("pairdp {}", env!("CARGO_PKG_VERSION"))),
     ];
     let body = paragraph(
         "The questions that NIST SP 800-226 asks of a differential privacy guarantee, from the inside out.",

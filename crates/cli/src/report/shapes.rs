@@ -1,6 +1,7 @@
 //! What each column adds to a score: the model as people can read it.
 
 use super::html::{self, escape};
+use pairdp_data::date_text;
 use pairdp_model::{PrivateModel, Shape, ShapeParts};
 use pairdp_plot::{Axis, Plot, bars};
 use pairdp_units::directed::{larger, smaller};
@@ -40,8 +41,9 @@ fn figure(shape: &Shape) -> String {
             let bottom = below.iter().fold(0.0, |least, point| smaller(least, point.1));
             let top = above.iter().fold(0.0, |most, point| larger(most, point.1));
             let top = if top > bottom { top } else { bottom + 1.0 };
+            let across = Axis::linear(shape.column.clone(), low, high);
             let mut plot = Plot::new(
-                Axis::linear(shape.column.clone(), low, high),
+                if shape.date { across.written(date_text) } else { across },
                 Axis::linear("added to the score", bottom, top),
             );
             if shape.noise.is_some() {
@@ -81,7 +83,11 @@ fn table(shapes: &[Shape]) -> String {
     let mut rows = String::new();
     for shape in shapes {
         let places = shape.quantiles.map_or(String::new(), |places| {
-            places.map(|place| format!("{}", (place * 1000.0).round() / 1000.0)).join(" · ")
+            let written = |place: f64| match shape.date {
+                true => date_text(place),
+                false => format!("{}", (place * 1000.0).round() / 1000.0),
+            };
+            places.map(written).join(" · ")
         });
         let _ = writeln!(
             rows,

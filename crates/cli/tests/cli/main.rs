@@ -28,6 +28,7 @@ mod report;
 mod repository;
 mod schema;
 mod secrets;
+mod signing;
 mod snapshots;
 mod survival;
 mod warnings;

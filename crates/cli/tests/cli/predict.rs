@@ -100,3 +100,149 @@ fn a_check_is_never_written_where_something_released_may_be() {
     }
     assert!(workplace.read("t.not-private.txt").starts_with("not private: do not publish"));
 }
+
+#[test]
+fn predictions_are_the_same_in_parquet_and_replace_no_table() {
+    let workplace = workplace();
+    assert_eq!(workplace.run("predict model.json new.csv --keep id --out scores.csv").code, 0);
+    let run = workplace.run("predict model.json new.csv --keep id --out scores.parquet");
+    assert!(run.code == 0 && run.out.contains("(2 scores"), "{}{}", run.out, run.err);
+    // Read as a table again: the scores of the first are the second's, cell for cell.
+    let schema = "[label]\ncolumn = 'id'\nclasses = ['a', 'b']\n\
+                  [[column]]\nname = 'score'\nrange = [-1000, 1000]\nmissing = 'own'\n";
+    let schema = pairdp_data::Schema::parse(schema).unwrap();
+    let encoding = pairdp_data::Encoding::of(&schema);
+    let read = |name: &str| {
+        let path = workplace.path(name);
+        let read =
+            pairdp_data::Survey::read(&path, &encoding, &["id".to_owned()], &std::sync::Arc::default());
+        let read = read.unwrap();
+        (read.table.features, read.kept)
+    };
+    let (csv, parquet) = (read("scores.csv"), read("scores.parquet"));
+    assert_eq!(csv.0, parquet.0);
+    assert_eq!(parquet.1[0], ["7.0", "x, y", "=1+1", ""]);
+    let run = workplace.run("predict model.json new.csv --out scores.parquet");
+    assert!(run.code == 1 && run.err.contains("there is a file of predictions already"), "{}", run.err);
+    assert_eq!(workplace.run("predict model.json new.csv --out scores.parquet --force").code, 0);
+    let run = workplace.run("predict model.json scores.parquet --out scores.parquet --force");
+    assert!(run.code == 1 && run.err.contains("this is the table that the command reads"), "{}", run.err);
+    // A Parquet file of somebody else's is no file of predictions.
+    std::fs::write(workplace.path("table.parquet"), b"PAR1 something else PAR1").unwrap();
+    let run = workplace.run("predict model.json new.csv --out table.parquet --force");
+    assert!(run.code == 1 && run.err.contains("it is not a file of predictions"), "{}", run.err);
+}
+
+/// A matrix of this table would take 1.6 GB; the command may have 0.5 GB of addresses.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_table_larger_than_memory_is_scored() {
+    const CATEGORIES: usize = 2_000;
+    const ROWS: usize = 100_000;
+    let workplace = Workplace::new();
+    let names: Vec<String> = (0..CATEGORIES).map(|k| format!("'c{k}'")).collect();
+    let schema = format!(
+        "private = false\n[label]\ncolumn = 'y'\npositive = 1\nnegative = 0\n[[column]]\nname = 'a'\ncategories = [{}]\n",
+        names.join(", ")
+    );
+    workplace.write("t.schema.toml", &schema);
+    let rows = |count: usize| {
+        (0..count).fold("a,y\n".to_owned(), |text, k| text + &format!("c{},{}\n", k % CATEGORIES, k % 2))
+    };
+    workplace.write("t.csv", &rows(400));
+    let run = workplace.run("train t.csv --epsilon 1 --delta 1e-6 --algorithm noisy-gd --steps 3 --representation ranges --out model.json");
+    assert_eq!(run.code, 0, "{}", run.err);
+    workplace.write("large.csv", &rows(ROWS));
+    let limited = |arguments: &str| {
+        let command = format!("ulimit -v 500000; exec {} {arguments}", env!("CARGO_BIN_EXE_pairdp"));
+        let run = std::process::Command::new("bash")
+            .args(["-c", &command])
+            .current_dir(workplace.path("."))
+            .output();
+        let run = run.unwrap();
+        (
+            run.status.success(),
+            String::from_utf8_lossy(&run.stdout).into_owned(),
+            String::from_utf8_lossy(&run.stderr).into_owned(),
+        )
+    };
+    let (done, said, errors) = limited("predict model.json large.csv --out scores.csv");
+    assert!(done && said.contains(&format!("({ROWS} scores")), "{said}{errors}");
+    assert_eq!(workplace.read("scores.csv").lines().count(), ROWS + 1);
+    let (done, _, errors) = limited("predict model.json large.csv --strict --keep a --out scores.parquet");
+    assert!(done, "{errors}");
+    let (done, printed, errors) = limited("predict model.json large.csv --json");
+    assert!(done && printed.ends_with("]}\n"), "{errors}");
+    // The bound bounds something: a command that holds the whole table ends there.
+    let (done, ..) = limited("evaluate model.json large.csv --schema t.schema.toml");
+    assert!(!done);
+}
+
+#[test]
+fn a_table_without_rows_has_a_header_and_no_predictions() {
+    let workplace = workplace();
+    workplace.write("none.csv", "a,b\n");
+    assert_eq!(workplace.run("predict model.json none.csv").out, "score\n");
+    assert_eq!(
+        workplace.run("predict model.json none.csv --json").out,
+        "{\"columns\":[\"score\"],\"rows\":[]}\n"
+    );
+    assert_eq!(workplace.run("predict model.json none.csv --out none.parquet").code, 0);
+    assert!(std::fs::metadata(workplace.path("none.parquet")).unwrap().len() > 0);
+}
+
+/// Nothing is put in its place by a prediction that fails on its way.
+#[test]
+fn a_table_that_breaks_off_leaves_no_predictions() {
+    let workplace = workplace();
+    let rows = (0..50_000).fold("a,b\n".to_owned(), |text, k| text + &format!("{},u\n", k % 10));
+    workplace.write("broken.csv", &(rows + "1,u,v,w\n"));
+    for out in ["scores.csv", "scores.parquet"] {
+        let run = workplace.run(&format!("predict model.json broken.csv --out {out}"));
+        assert!(run.code == 1 && run.err.contains("line 50002: not as many cells"), "{}", run.err);
+        assert!(!workplace.path(out).exists());
+    }
+    assert!(workplace.files().iter().all(|name| !name.contains("draft")), "{:?}", workplace.files());
+}
+
+#[test]
+fn dates_and_other_delimiters_go_from_the_schema_to_the_model() {
+    let workplace = Workplace::new();
+    let rows = (0..300).fold("seen;dose;y\n".to_owned(), |text, k| {
+        text + &format!("2024-{:02}-{:02};{},5;{}\n", 1 + k % 12, 1 + k % 28, k % 9, u8::from(k % 12 > 5))
+    });
+    workplace.write("t.csv", &rows);
+    let run = workplace.run("schema init t.csv");
+    assert!(run.code == 0 && workplace.read("t.schema.toml").contains("delimiter = \";\""), "{}", run.err);
+    workplace.write(
+        "t.schema.toml",
+        "delimiter = ';'\ndecimal = ','\n[label]\ncolumn = 'y'\npositive = 1\nnegative = 0\n\
+         [[column]]\nname = 'seen'\nkind = 'date'\nrange = [2024-01-01, 2024-12-31]\n[[column]]\nname = 'dose'\nrange = [0, 10]\n",
+    );
+    let run = workplace.run("schema check t.csv");
+    assert!(run.out.contains("a date, 2024-01-01 to 2024-12-31 mapped to −1 to 1"), "{}{}", run.out, run.err);
+    let run = workplace.run("train t.csv --epsilon 2 --delta 1e-6 --representation ranges --out model.json");
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert_eq!(workplace.run("verify model.json").code, 0);
+    let run = workplace.run("predict model.json t.csv --keep seen --out scores.csv");
+    assert!(
+        run.code == 0 && workplace.read("scores.csv").starts_with("seen,score\n2024-01-01,"),
+        "{}",
+        run.err
+    );
+    assert!(workplace.run("show model.json").out.contains("each day"));
+    let run = workplace.run("check t.csv");
+    assert!(
+        run.code == 0 && run.out.contains("of 300 records, 0 have a feature that cannot be read"),
+        "{}",
+        run.out
+    );
+    workplace.write("other.csv", "seen,dose,y\n2024-01-01,1,1\n");
+    let run = workplace.run("predict model.json other.csv");
+    assert!(
+        run.code == 1 && run.err.contains("cells stand between commas, and not between semicolons"),
+        "{}",
+        run.err
+    );
+    assert!(run.out.is_empty());
+}
