@@ -148,23 +148,27 @@ class PrivateLinear(PrivateEstimator):
     """What is said to private estimators whose scores are linear."""
 
     representation_share: float | None = parameter(
-        default=None, text="The share of the budget for where columns lie; by default 0.3, and 0.1 for networks."
+        default=None,
+        text="The share of the budget for where columns lie; by default 0.3, and 0.1 for networks and random features.",
     )
     scores: Any = parameter(
         default=None,
-        kind='{"linear", "network"} or Score',
-        text="What is compared: a weighted sum of columns, or one hidden layer beside it, for tables of some 100,000 records and "
-        'more. By default linear. A network is trained by ``"noisy-gd"`` alone and has no coefficients. Rankers and classifiers take '
-        "functions of your own, too: see :mod:`pairdp.scores`.",
+        kind='{"linear", "network", "random-features"} or Score',
+        text="What is compared: a weighted sum of columns, or beside it one hidden layer or waves along random directions, for tables of some "
+        '100,000 records and more. By default linear. A network is trained by ``"noisy-gd"`` alone; neither has coefficients. Rankers and '
+        "classifiers take functions of your own, too: see :mod:`pairdp.scores`.",
     )
-    hidden: int | None = parameter(default=None, text="Hidden units of a network; by default 64.")
+    hidden: int | None = parameter(
+        default=None, text="Hidden units of a network, by default 64; or how many random features there are, by default 800."
+    )
     linear_share: float | None = parameter(
         default=None,
-        text="What the linear term of a network has of the gradient at the start, between 0 and 1; by default chosen from public facts.",
+        text="What the linear term has beside hidden units or random features, between 0 and 1; by default chosen from public facts.",
     )
     start_seed: int | None = parameter(
         default=None,
-        text="The public seed of a network's first weights, which the certificate names and which never reaches the noise; by default 1.",
+        text="The public seed of a network's first weights or of random directions, which the model names and which never reaches the noise; by "
+        "default 1.",
     )
     gradient_bound: float | None = parameter(
         default=None,

@@ -59,8 +59,10 @@ class Reasons(Prediction):
         return pandas.DataFrame(adds, columns=names, index=index)
 
     def _why_none(self) -> str:
-        network = "score" in json.loads(self._model.text)["predictor"]
-        return _NO_COEFFICIENTS if network else _NO_SCORES
+        predictor = json.loads(self._model.text)["predictor"]
+        if "random_features" in predictor:
+            return _NO_COLUMNS
+        return _NO_COEFFICIENTS if "score" in predictor else _NO_SCORES
 
     def _effects(self) -> dict[str, Any]:
         check_is_fitted(self, "model_")
@@ -72,6 +74,7 @@ class Reasons(Prediction):
 
 
 _NO_COEFFICIENTS = "a network has no coefficients: its hidden units take all columns together"
+_NO_COLUMNS = "random features have no coefficients of columns: their directions take all columns together"
 _NO_SCORES = "a metric has distances and no scores, so its columns add nothing to one"
 
 

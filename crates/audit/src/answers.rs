@@ -2,11 +2,10 @@
 
 use crate::table_pair::TablePair;
 use crate::{AuditError, Table};
-use pairdp_learn::PublicIndices as _;
 use pairdp_learn::baseline::phase_result;
-use pairdp_learn::{Mechanism, Plan};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Constants, Objective, Problem, RankingForm, Records, moments};
+use pairdp_release::{Mechanism, Plan, PublicIndices as _};
 use pairdp_units::signed_time;
 
 /// One table, and all that exact answers about it need.
@@ -128,7 +127,7 @@ impl Facts {
     /// answers take without noise.
     pub(crate) fn separation(&self, neighbours: &TablePair) -> Result<f64, AuditError> {
         let (first, second) = (self.know(&neighbours.first)?, self.know(&neighbours.second)?);
-        let mut at = pairdp_learn::start_of(self.problem, neighbours.first.columns);
+        let mut at = pairdp_release::start_of(self.problem, neighbours.first.columns);
         let mut sum = 0.0;
         for t in 0..self.releases() {
             let (a, b) = (self.answer(&first, t, &at), self.answer(&second, t, &at));

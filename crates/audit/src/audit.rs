@@ -6,9 +6,9 @@ use crate::likelihood::Likelihood;
 use crate::report::{Numbers, Report, report};
 use crate::table_pair::{TablePair, extremes, typical};
 use crate::{AuditError, Family, Run, Table};
-use pairdp_learn::{Checkpointer, Curator, Exchange, Mechanism, Plan, run};
 use pairdp_noise::Source;
 use pairdp_pairwise::Problem;
+use pairdp_release::{Checkpointer, Curator, Exchange, Mechanism, Plan, run};
 use pairdp_units::Budget;
 use serde::{Deserialize, Serialize};
 

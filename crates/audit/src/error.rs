@@ -1,7 +1,7 @@
 use pairdp_accountant::AccountantError;
-use pairdp_learn::LearnError;
 use pairdp_noise::NoiseError;
 use pairdp_pairwise::{ProblemError, RecordsError};
+use pairdp_release::LearnError;
 use pairdp_stability::StabilityError;
 use pairdp_units::{FrontEnd, Hint, UnitError, shown};
 

@@ -25,14 +25,14 @@ use crate::AuditError;
 use crate::answers::Facts;
 use mixture::{COARSE, FINE, Mixture};
 use pairdp_accountant::quadrature::gaussian_delta;
-use pairdp_certificate::Stage;
+use pairdp_certificate::{NoiseKind, Stage};
 use pairdp_data::Encoding;
-use pairdp_learn::{Curator, LearnError, Mechanism, NoiseKind};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{Block, KnotSums, Layout, Spacing};
 use pairdp_pairwise::score_cells::{CellCounts, Stretch};
 use pairdp_pairwise::{Domain, Objective, Strata};
+use pairdp_release::{Curator, LearnError, Mechanism};
 use pairdp_units::{Adjacency, Budget};
 use tables::{Attack, Shape};
 

@@ -2,11 +2,12 @@
 
 use crate::AuditError;
 use crate::table_pair::Table;
+use pairdp_certificate::{Algorithm, Average, Order, Shuffle};
 use pairdp_learn::baseline::{Baseline, descend};
-use pairdp_learn::{Algorithm, Average, Order, Plan, Shuffle};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm};
+use pairdp_release::Plan;
 use pairdp_stability::bounds::{Setting, generalisation, stability};
 use rayon::prelude::*;
 use serde::Serialize;

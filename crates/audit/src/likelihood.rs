@@ -11,8 +11,9 @@
 use crate::AuditError;
 use crate::answers::{Facts, Known};
 use crate::table_pair::TablePair;
-use pairdp_learn::{Exchange, Mechanism, NoiseKind};
+use pairdp_certificate::NoiseKind;
 use pairdp_pairwise::Objective;
+use pairdp_release::{Exchange, Mechanism};
 use pairdp_units::directed::{larger, smaller};
 
 /// As many numbers of a trace are kept for a learned test; longer traces are added up in groups.

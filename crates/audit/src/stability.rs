@@ -9,10 +9,10 @@
 
 use crate::AuditError;
 use crate::table_pair::{TablePair, extremes, typical};
-use pairdp_learn::PublicIndices as _;
+use pairdp_certificate::{Algorithm, Average, Order, Shuffle};
 use pairdp_learn::baseline::{Baseline, descend};
-use pairdp_learn::{Algorithm, Average, Order, Plan, Shuffle};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, PointLoss, Problem, RankingForm, Regularity};
+use pairdp_release::{Plan, PublicIndices as _};
 use pairdp_stability::bounds::Setting;
 use pairdp_stability::bounds::stability::{
     Form, fixed_permutation, full_batch_pairwise, full_batch_pointwise, history_expected, pair_sgd_expected,

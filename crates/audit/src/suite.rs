@@ -1,7 +1,9 @@
 //! One audit of every private algorithm, with public choices for which its bounds are nearly attained.
 
-use pairdp_learn::{Algorithm, LossKind, NoiseKind, Settings, Task};
-use pairdp_pairwise::Unit;
+use pairdp_certificate::{Algorithm, NoiseKind};
+use pairdp_learn::Settings;
+use pairdp_model::Task;
+use pairdp_pairwise::{LossKind, Unit};
 
 /// Records of each table.
 pub const RECORDS: usize = 50;

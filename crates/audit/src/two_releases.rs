@@ -10,16 +10,15 @@ use crate::report::{Numbers, Report, report};
 use crate::table_pair::TablePair;
 use crate::{AuditError, Family, Run, Table};
 use pairdp_accountant::Unbooked;
-use pairdp_certificate::Stage;
+use pairdp_certificate::{Algorithm, NoiseKind, Representation, Stage};
 use pairdp_data::Encoding;
-use pairdp_learn::{
-    Algorithm, Checkpointer, Exchange, LearnError, NoiseKind, Predictor, Representation, Settings, Task,
-    Training, TrainingSpec,
-};
+use pairdp_learn::{Settings, Training, TrainingSpec};
+use pairdp_model::{Predictor, Task};
 use pairdp_noise::Source;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{KnotSums, Layout, Spacing};
 use pairdp_pairwise::{Objective, Records, Strata};
+use pairdp_release::{Checkpointer, Exchange, LearnError};
 use pairdp_units::Budget;
 
 /// An audit of a run in two releases, on two tables of numbers within ±1.
@@ -173,7 +172,8 @@ impl TwoReleases {
             parameters: Vec::new(),
             representation: Some(released.clone()),
             probabilities: None,
-            score: pairdp_learn::Score::Linear,
+            random_features: None,
+            score: pairdp_pairwise::Score::Linear,
         };
         let Table { features, columns, targets, .. } = self.table(first);
         let raw = pairdp_data::Table::new(features.clone(), *columns, targets.clone());

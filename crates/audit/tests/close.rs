@@ -4,8 +4,10 @@
 use pairdp_audit::stability::{Descent, Loss, Method, measure, table_one};
 use pairdp_audit::suite::suite;
 use pairdp_audit::{Audit, AuditError, Pair, Report, Runs, Verdict, View, gap};
+use pairdp_certificate::Algorithm;
 use pairdp_data::Encoding;
-use pairdp_learn::{Algorithm, Settings, Task};
+use pairdp_learn::Settings;
+use pairdp_model::Task;
 use pairdp_noise::Replay;
 use pairdp_units::Budget;
 

@@ -7,12 +7,13 @@
 use pairdp_accountant::gaussian;
 use pairdp_audit::table_pair::extremes;
 use pairdp_audit::{Audit, AuditError, Pair, Runs, TablePair, Verdict, View};
-use pairdp_learn::{Algorithm, Average, Checkpointer, Curator, Exchange, Mechanism, Plan, run};
+use pairdp_certificate::{Algorithm, Average};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::{
     Domain, Labels, MarginLoss, MetricLoss, Objective, PerPerson, Problem, RankingForm, Records, Strata,
     kernel,
 };
+use pairdp_release::{Checkpointer, Curator, Exchange, Mechanism, Plan, run};
 use pairdp_stability::paper_noise;
 use pairdp_units::{Budget, Delta};
 

@@ -4,12 +4,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_audit::{Audit, AuditError, Report, Runs, Table, TablePair, Verdict, View};
-use pairdp_learn::{Algorithm, Average, Curator, Exchange, Mechanism, Plan, Score};
+use pairdp_certificate::{Algorithm, Average};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{
-    Activation, Domain, MarginLoss, Network, Objective, PointLoss, Problem, RankingForm, Records,
+    Activation, Domain, MarginLoss, Network, Objective, PointLoss, Problem, RankingForm, Records, Score,
 };
+use pairdp_release::{Curator, Exchange, Mechanism, Plan};
 use pairdp_units::Budget;
 
 const N: usize = 20;

@@ -5,11 +5,12 @@
 
 use pairdp_accountant::gaussian;
 use pairdp_audit::{Audit, AuditError, Pair, Runs, Table, TablePair, TwoReleases, Verdict, View};
-use pairdp_learn::{
-    Algorithm, Average, Curator, Exchange, Mechanism, Plan, RepresentationKind, Settings, Task,
-};
+use pairdp_certificate::{Algorithm, Average};
+use pairdp_learn::{RepresentationKind, Settings};
+use pairdp_model::Task;
 use pairdp_noise::Replay;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm};
+use pairdp_release::{Curator, Exchange, Mechanism, Plan};
 use pairdp_units::{Budget, signed_time};
 
 const N: usize = 20;

@@ -5,15 +5,14 @@
 
 use pairdp_accountant::{Unbooked, gaussian};
 use pairdp_audit::{AuditError, Family, Numbers, Report, Runs, Verdict, report};
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{
-    Algorithm, Checkpointer, Exchange, LearnError, Mechanism, RepresentationKind, Settings, Training,
-    TrainingSpec,
-};
+use pairdp_learn::{RepresentationKind, Settings, Training, TrainingSpec};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::score_cells::{CELLS, CellCounts, Stretch, sensitivity};
 use pairdp_pairwise::{Records, Strata, moments};
+use pairdp_release::{Checkpointer, Exchange, LearnError, Mechanism};
 use pairdp_units::Budget;
 
 const RECORDS: usize = 20;

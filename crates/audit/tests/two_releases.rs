@@ -5,11 +5,15 @@
 
 use pairdp_accountant::gaussian;
 use pairdp_audit::{AuditError, Report, Runs, TwoReleases, Verdict};
-use pairdp_learn::{Algorithm, LossKind, Mechanism, Representation, RepresentationKind, Risk, Settings};
+use pairdp_certificate::{Algorithm, Representation};
+use pairdp_learn::{RepresentationKind, Risk, Settings};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::knots::{KnotSums, Spacing, sensitivity};
-use pairdp_pairwise::{Domain, MarginLoss, Objective, PointLoss, Problem, Records, Strata, moments};
+use pairdp_pairwise::{
+    Domain, LossKind, MarginLoss, Objective, PointLoss, Problem, Records, Strata, moments,
+};
+use pairdp_release::Mechanism;
 use pairdp_units::Budget;
 use pairdp_units::directed::larger;
 

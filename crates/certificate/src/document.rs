@@ -2,7 +2,7 @@
 
 use crate::encoding::{Encoding, Label};
 use crate::problem::{is_zero, within};
-use crate::{Algorithm, Average, Certificate, Condition, Noise, Order, Score};
+use crate::{Algorithm, Average, Certificate, Condition, NoiseKind, Order, Score};
 use pairdp_units::{FrontEnd, Hint};
 use serde::{Deserialize, Serialize};
 
@@ -92,9 +92,40 @@ pub struct Predictor {
     /// Counts of labels by cells of the score, from which probabilities follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probabilities: Option<Probabilities>,
+    /// Public waves along random directions of a mapped row, which follow it in the vector; none where it is the vector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random_features: Option<RandomFeatures>,
     /// How the vector is scored: by its weights, or by a network of which they are the parameters.
     #[serde(default, skip_serializing_if = "Score::is_linear")]
     pub score: Score,
+}
+
+/// Cosines and sines of public random directions of a row: what a linear score of them can say is not linear in the row.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RandomFeatures {
+    /// Directions; each gives a cosine and a sine.
+    pub directions: usize,
+    /// What the row itself has of the length of the vector.
+    pub linear: f64,
+    /// Standard deviation of the entries of a direction, for rows of the unit ball.
+    pub spread: f64,
+    /// The public seed of the directions.
+    pub seed: u64,
+}
+
+impl RandomFeatures {
+    /// How many numbers follow the row.
+    pub fn count(self) -> usize {
+        self.directions.saturating_mul(2)
+    }
+
+    fn check(self) -> Result<(), DocumentError> {
+        let (linear, spread, directions) = (self.linear, self.spread, self.directions as f64);
+        within("number of random features", directions, (1..=1_000_000).contains(&self.directions))?;
+        within("share of a row beside random features", linear, linear > 0.0 && linear < 1.0)?;
+        within("spread of random features", spread, (1e-6..=1e6).contains(&spread))
+    }
 }
 
 /// Counts of labels by equal cells of a public stretch of scores.
@@ -155,7 +186,7 @@ pub struct Training {
     /// Which iterate becomes the model.
     pub average: Average,
     /// Which noise.
-    pub law: Noise,
+    pub law: NoiseKind,
     /// The public indices, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
@@ -213,12 +244,41 @@ pub struct Tighten {
     pub columns: usize,
 }
 
+/// Whose formula.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Paper {
+    /// Yang, Lei, Lyu and Ying (2021).
+    Yang,
+    /// Kang, Liu, Li and Wang.
+    Kang,
+    /// Xue, Yang, Huai and Wang (2021).
+    Xue,
+    /// Bassily, Feldman, Guzmán and Talwar (2020).
+    Bassily,
+    /// Wang et al. (2024).
+    Wang,
+}
+
+impl Paper {
+    /// How it is cited.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Yang => "Yang et al. (2021)",
+            Self::Kang => "Kang et al.",
+            Self::Xue => "Xue et al. (2021)",
+            Self::Bassily => "Bassily et al. (2020)",
+            Self::Wang => "Wang et al. (2024)",
+        }
+    }
+}
+
 /// What a paper claims for its noise; no guarantee rests on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AsPrinted {
     /// Whose formula.
-    pub paper: String,
+    pub paper: Paper,
     /// The printed noise.
     pub sigma: f64,
     /// The ε that the paper claims for it.
@@ -327,7 +387,9 @@ impl Predictor {
             _ => features.saturating_add(with_constant),
         };
         // How many columns a map makes of so many, and how many parameters a network has, is for the verifier to say.
-        let elsewhere = self.representation.is_some() || !self.score.is_linear();
+        let elsewhere =
+            self.representation.is_some() || self.random_features.is_some() || !self.score.is_linear();
+        self.random_features.map_or(Ok(()), RandomFeatures::check)?;
         let fits = parameters == fitting || (elsewhere && parameters > 0);
         if !fits || features == 0 {
             return Err(DocumentError::Shape { parameters, features });
@@ -342,7 +404,11 @@ impl Predictor {
 }
 
 impl Training {
-    fn check(&self) -> Result<(), DocumentError> {
+    /// Refuses numbers that no plan has.
+    ///
+    /// # Errors
+    /// [`DocumentError::Range`].
+    pub fn check(&self) -> Result<(), DocumentError> {
         // None where ranks are all that is released.
         let enough = self.steps > 0 || self.representation.is_some();
         within("number of steps", f64::from(self.steps), enough)?;

@@ -8,27 +8,29 @@
 //! The names in the JSON never change their meaning under the same format; `tests/bytes.rs` of `pairdp-verify` holds them against
 //! what is trained.
 
-mod algorithm;
 mod certificate;
+mod choices;
 mod condition;
 mod document;
 mod encoding;
+mod families;
 mod problem;
 mod provenance;
-mod released;
 
-pub use algorithm::{Algorithm, Average, Noise, Order, Shuffle};
 pub use certificate::{Certificate, Claim, FORMAT, FORMER, Ranges};
+pub use choices::{Average, NoiseKind, Order, Shuffle};
 pub use condition::{Class, Condition, Source};
 pub use document::{
-    AsPrinted, CellPlan, Counted, DocumentError, KnotPlan, MODEL_FORMAT, ModelDocument, Predictor,
-    Probabilities, Representation, Task, Tighten, Training, who_reads,
+    AsPrinted, CellPlan, Counted, DocumentError, KnotPlan, MODEL_FORMAT, ModelDocument, Paper, Predictor,
+    Probabilities, RandomFeatures, Representation, Task, Tighten, Training, who_reads,
 };
 pub use encoding::{Bounds, Column, Encoding, Holds, Label, Others, Scalar, TextStyle};
+pub use families::{
+    Algorithm, Composition, GradientRelease, Phase, Released, Sampling, Stage, StageNoise, Weights,
+};
 pub use pairdp_units::{Labels, Neighbours, PerPerson, Unit};
 pub use problem::{
     Activation, Domain, Foreign, MarginLoss, MetricLoss, Network, Objective, PointLoss, Problem, RankingForm,
     Score,
 };
 pub use provenance::Provenance;
-pub use released::{GradientRelease, Phase, Released, Sampling, Stage, StageNoise, Weights};

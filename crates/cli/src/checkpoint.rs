@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{Kept, Kind, Taken};
-use pairdp_learn::Store;
+use pairdp_release::Store;
 use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};

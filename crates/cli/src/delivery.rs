@@ -34,8 +34,9 @@ use crate::checkpoint;
 use crate::failure::Failure;
 use crate::output::{self, Force, Kind, Output, Taken, paid};
 use pairdp_accountant::{Contested, Interrupted};
-use pairdp_learn::{LearnError, PrivateModel, certified_event};
 use pairdp_ledger::{Booking, Ledger, LedgerError, Outcome, RunState};
+use pairdp_model::PrivateModel;
+use pairdp_release::{LearnError, certified_event};
 use pairdp_verify::{ModelDocument, Patience, verify_with};
 use std::path::Path;
 

@@ -8,7 +8,7 @@
 //! A worker that is lost is started again, and asked again: its answers are functions of its records, without noise.
 
 use crate::failure::Failure;
-use pairdp_learn::parts::{Ask, Part, merge};
+use pairdp_release::parts::{Ask, Part, merge};
 use pairdp_units::{FrontEnd, Hint};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -83,9 +83,9 @@ fn here(texts: &[String]) -> Result<Ask, Failure> {
     Ok(Box::new(move |question| merged(&parts, question).map_err(|error| error.explained(FrontEnd::Command))))
 }
 
-fn merged(parts: &[Part], question: &[u8]) -> Result<Vec<u8>, pairdp_learn::LearnError> {
+fn merged(parts: &[Part], question: &[u8]) -> Result<Vec<u8>, pairdp_release::LearnError> {
     let mut answers = parts.iter().map(|part| part.answer(question));
-    let first = answers.next().unwrap_or(Err(pairdp_learn::LearnError::NoParts))?;
+    let first = answers.next().unwrap_or(Err(pairdp_release::LearnError::NoParts))?;
     answers.try_fold(first, |merged, answer| merge(&merged, &answer?))
 }
 

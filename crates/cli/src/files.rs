@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use pairdp_certificate::who_reads;
 use pairdp_data::{DataError, read_whole};
-use pairdp_learn::{BaselineModel, Predictor, PrivateModel};
+use pairdp_model::{BaselineModel, Predictor, PrivateModel};
 use pairdp_units::Hint;
 use pairdp_verify::ModelDocument;
 use serde::Deserialize;

@@ -17,8 +17,9 @@ pub(crate) use quality::Quality;
 
 use crate::failure::Failure;
 use html::{escape, page, paragraph, section, table};
+use pairdp_certificate::{Certificate, Released};
 use pairdp_data::{ColumnEncoding, Kind, Missing};
-use pairdp_learn::{Certificate, PrivateModel, Released};
+use pairdp_model::PrivateModel;
 use pairdp_units::{Unit, shown};
 use pairdp_verify::{ModelDocument, Patience, Verdict, verify_with};
 use serde_json::{Value, json};
@@ -99,7 +100,7 @@ fn trained(model: &PrivateModel) -> String {
     let of_persons = problem.adjacency().unit() == Unit::Person;
     let mut rows = vec![
         ("Task", model.predictor.task.name().to_owned()),
-        ("Algorithm", plan.algorithm().name().to_owned()),
+        ("Algorithm", plan.algorithm.name().to_owned()),
         ("What is minimised", words::objective(&json!(problem.objective))),
         (if of_persons { "Persons N" } else { "Records n" }, records),
         ("Features d, after encoding", certificate.features.to_string()),
@@ -107,8 +108,8 @@ fn trained(model: &PrivateModel) -> String {
         ("Parameters allowed", words::domain(&json!(problem.domain))),
         ("Scores", words::score(&json!(problem.score))),
         ("Ridge λ", number(model.ridge)),
-        ("Steps", plan.steps().to_string()),
-        ("Step size", format!("{:.4}", plan.step_size())),
+        ("Steps", plan.steps.to_string()),
+        ("Step size", format!("{:.4}", plan.step_size)),
         ("Noise", certificate.noise.clone()),
         ("ε", shown::up(certificate.claim.epsilon)),
         ("δ", shown::up(certificate.claim.delta)),

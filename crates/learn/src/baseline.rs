@@ -1,19 +1,17 @@
 //! Learning without privacy, to compare with. A baseline is a type of its own and never carries a certificate.
 
-pub use crate::release::walk::phase_result;
+pub use pairdp_release::phase_result;
 
-use crate::PublicIndices as _;
-use crate::parts::RowLayout;
-use crate::persons;
-use crate::release::Descent;
-use crate::release::walk::Walk;
-use crate::representation::{self, Map};
-use crate::{
-    Algorithm, Average, BaselineModel, LearnError, Order, Plan, Predictor, RepresentationKind, Settings, Task,
-};
+use crate::{RepresentationKind, Settings};
+use pairdp_certificate::{Algorithm, Average, Order};
 use pairdp_data::{Encoding, Label, Table};
+use pairdp_model::representation::{self, Map};
+use pairdp_model::{BaselineModel, Predictor, Task};
 use pairdp_pairwise::knots::Spacing;
 use pairdp_pairwise::{Objective, PerPerson, Problem, Records, Strata};
+use pairdp_release::parts::RowLayout;
+use pairdp_release::{Descent, PublicIndices as _, Walk, persons};
+use pairdp_release::{LearnError, Plan};
 use pairdp_units::directed::larger;
 
 /// How to descend without privacy.
@@ -84,8 +82,10 @@ pub fn fit(
         settings.radius = settings.radius.or(Some(FAR));
     }
     let settings = &settings;
+    let random_features = settings.random_features()?;
     let layout = representation::layout(&encoding, Spacing::Fine);
-    let features = if settings.by_ranks() { Map::width_of(&layout) } else { table.columns };
+    let width = if settings.by_ranks() { Map::width_of(&layout) } else { table.columns };
+    let features = width + settings.random_columns();
     let problem = settings.problem(features)?;
     // Whoever descends record by record takes each for itself.
     let weighs = problem.weighs() && method == Baseline::Gd;
@@ -104,7 +104,7 @@ pub fn fit(
         Map::new(&layout, released).apply_to(&mut table, feature_bound);
     }
     let plan = plan(method, settings, problem, strata.size())?;
-    let records = RowLayout { problem, feature_bound, constant }.records(table, strata)?;
+    let records = RowLayout { problem, feature_bound, random_features, constant }.records(table, strata)?;
     let parameters = descend(method, problem, plan, &records)?;
     let (task, score) = (settings.task, problem.score());
     let mut predictor = Predictor {
@@ -116,6 +116,7 @@ pub fn fit(
         parameters,
         representation,
         probabilities: None,
+        random_features,
         score,
     };
     predictor.follow_schema();

@@ -9,16 +9,16 @@ mod tests;
 
 pub use curves::{Calibrated, Histogram, Threshold};
 
-use crate::persons;
-use crate::release::event::plain as plain_event;
-use crate::{LearnError, NoiseKind, Predictor, Task};
 use pairdp_accountant::Price;
 use pairdp_accountant::event::Adjacency;
+use pairdp_certificate::NoiseKind;
 use pairdp_data::Table;
+use pairdp_model::{Predictor, Task};
 use pairdp_noise::lattice::{self, Lattice};
 use pairdp_noise::{Claimed, Source, delta_share};
 use pairdp_pairwise::score_cells::{self, COUNTS, CellCounts};
 use pairdp_pairwise::{Labels, Neighbours, Norm, Scored, Shares, Strata, Unit};
+use pairdp_release::{Law as _, LearnError, persons, plain_event};
 use pairdp_units::directed::{down_by, larger, smaller, up_by};
 use pairdp_units::{Budget, Delta};
 use serde::Serialize;
@@ -207,12 +207,12 @@ impl Evaluation {
     /// Scores the records, takes the shares, and releases them with noise. The table is dropped. Only a secure source will do:
     ///
     /// ```compile_fail
-    /// # fn f(e: pairdp_learn::Evaluation, p: &pairdp_learn::Predictor, t: pairdp_data::Table, mut s: pairdp_noise::Replay) {
+    /// # fn f(e: pairdp_learn::Evaluation, p: &pairdp_model::Predictor, t: pairdp_data::Table, mut s: pairdp_noise::Replay) {
     /// let _ = e.release(p, t, &mut s);
     /// # }
     /// ```
     /// ```
-    /// # fn f(e: pairdp_learn::Evaluation, p: &pairdp_learn::Predictor, t: pairdp_data::Table, mut s: pairdp_noise::Secure) {
+    /// # fn f(e: pairdp_learn::Evaluation, p: &pairdp_model::Predictor, t: pairdp_data::Table, mut s: pairdp_noise::Secure) {
     /// let _ = e.release(p, t, &mut s);
     /// # }
     /// ```

@@ -1,9 +1,11 @@
 //! What AUC to expect, by doing it: models are trained on simulated records, and measured on others.
 
-use crate::{LearnError, Settings, Task, Training};
+use crate::{Settings, Training};
 use pairdp_data::simulate::Effect;
 use pairdp_data::{Encoding, Owners, Table};
+use pairdp_model::Task;
 use pairdp_pairwise::measure::auc;
+use pairdp_release::LearnError;
 use pairdp_units::{Budget, Unit};
 use serde::Serialize;
 

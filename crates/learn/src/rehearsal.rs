@@ -1,7 +1,9 @@
 //! Training that can be repeated to the last bit, for tests: parameters without a certificate, and no way to one.
 
-use crate::{Checkpointer, Exchange, LearnError, PaidRun, Representation, run};
+use crate::PaidRun;
+use pairdp_certificate::Representation;
 use pairdp_noise::{Replay, Source};
+use pairdp_release::{Checkpointer, Exchange, LearnError, run};
 
 impl PaidRun {
     /// The parameters that [`PaidRun::train`] would find with noise that anybody can repeat: for tests, and for

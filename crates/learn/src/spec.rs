@@ -5,33 +5,25 @@
 //! reports print it, and [`PaidRun::train`](crate::PaidRun::train) carries it out.
 
 mod auto;
-mod cautions;
+pub(crate) mod cautions;
 pub(crate) mod explain;
 pub(crate) mod foreign;
 pub(crate) mod network;
-pub(crate) mod order;
-pub(crate) mod paper_noise;
-pub(crate) mod plan;
 pub(crate) mod settings;
-mod suggested;
 
-pub(crate) use auto::clarity;
-pub(crate) use order::Order;
-pub(crate) use paper_noise::{AsPrinted, as_printed};
-pub(crate) use plan::{Algorithm, Plan, kept};
-pub(crate) use settings::{Calibration, Settings, can_weigh};
+pub(crate) use settings::{Calibration, Settings};
 
-use crate::parts::RowLayout;
-use crate::release::{PublicFacts, packing};
-use crate::representation::{self, Map, Representation, TargetMap};
-use crate::{LearnError, Mechanism, NoiseKind, Task};
 use pairdp_accountant::Price;
-use pairdp_certificate::{CellPlan, KnotPlan};
+use pairdp_certificate::{Algorithm, AsPrinted, CellPlan, KnotPlan, NoiseKind, Order, Representation};
 use pairdp_data::{Encoding, Label};
+use pairdp_model::Task;
+use pairdp_model::representation::{self, Map, TargetMap};
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::knots::{Block, Layout, Spacing};
 use pairdp_pairwise::score_cells::CELLS;
 use pairdp_pairwise::{Problem, Score};
+use pairdp_release::parts::RowLayout;
+use pairdp_release::{Law as _, LearnError, Mechanism, Plan, PublicFacts, as_printed, packing};
 use pairdp_units::{Budget, Delta, Unit};
 
 /// A run, calibrated.
@@ -111,7 +103,7 @@ impl TrainingSpec {
     /// [`LearnError::Accountant`] for a ratio beyond f64.
     pub(crate) fn price(&self) -> Result<Price, LearnError> {
         let (event, sampler_delta) = self.mechanism.event()?;
-        let mut label = self.mechanism.name().to_owned();
+        let mut label = self.plan().algorithm().name().to_owned();
         if let Score::Foreign(_) = self.problem().score() {
             // Whoever reads the history must not take it for more than it is.
             label += " of a foreign score: private if its gradients were clipped as stated";
@@ -145,7 +137,7 @@ impl TrainingSpec {
     }
 
     pub(crate) fn facts(&self) -> PublicFacts {
-        self.mechanism.common().public
+        self.mechanism.facts()
     }
 }
 
@@ -177,16 +169,18 @@ impl Settings {
             return Err(LearnError::TooFewPersons(size));
         }
         let records = self.max_records.unwrap_or(records);
-        if !self.is_linear() && encoding.columns().iter().any(|column| column.monotone.is_some()) {
-            return Err(LearnError::NotOfNetworks("monotone columns"));
+        let random_features = self.random_features()?;
+        if !self.is_additive() && encoding.columns().iter().any(|column| column.monotone.is_some()) {
+            return Err(self.not_additive("monotone columns"));
         }
         let layout = representation::layout(encoding, Spacing::default());
         let (chosen, because) = self.resolved(records, &layout, encoding.dimension(), budget)?;
-        let features = if chosen.by_ranks() { Map::width_of(&layout) } else { encoding.dimension() };
+        let width = if chosen.by_ranks() { Map::width_of(&layout) } else { encoding.dimension() };
+        let features = width + chosen.random_columns();
         let algorithm = chosen.algorithm.unwrap_or(Algorithm::NoisyGd);
         let (problem, columns) = (chosen.problem(features)?, chosen.columns(features));
         let (feature_bound, constant) = (chosen.row_bound(features), chosen.constant(features));
-        let row_layout = RowLayout { problem, feature_bound, constant };
+        let row_layout = RowLayout { problem, feature_bound, random_features, constant };
         let mut plan = chosen.plan(algorithm, problem, records, columns, budget)?;
         let target = released_target(problem, algorithm, constant);
         let target = target.filter(|block| chosen.by_ranks() || *block == Block::Times);
@@ -196,7 +190,7 @@ impl Settings {
             let (numbers, categories) = first.counts();
             let coordinates = first.coordinates(self.max_records.is_some());
             let usual = match (chosen.rests(), chosen.by_ranks()) {
-                (false, true) if !chosen.is_linear() => network::REPRESENTATION_SHARE,
+                (false, true) if !chosen.is_additive() => network::REPRESENTATION_SHARE,
                 (true, _) => 1.0,
                 (false, true) => auto::REPRESENTATION_SHARE,
                 (false, false) => auto::TIMES_SHARE,
@@ -205,8 +199,8 @@ impl Settings {
             plan = plan.with_representation(KnotPlan { share, numbers, categories, coordinates })?;
         }
         if let Some(share) = chosen.probability_share() {
-            if !chosen.is_linear() {
-                return Err(LearnError::NotOfNetworks("probabilities"));
+            if !chosen.is_additive() {
+                return Err(chosen.not_additive("probabilities"));
             }
             plan = plan.with_probabilities(CellPlan { share, cells: CELLS })?;
         }
@@ -243,6 +237,15 @@ impl Settings {
         })
     }
 
+    /// What is refused where columns do not add up.
+    fn not_additive(&self, what: &'static str) -> LearnError {
+        if self.has_random_features() {
+            LearnError::NotOfRandomFeatures(what)
+        } else {
+            LearnError::NotOfNetworks(what)
+        }
+    }
+
     /// The numbers that were given, and suggested ones for the rest.
     fn plan(
         &self,
@@ -262,7 +265,9 @@ impl Settings {
             let share = self.representation_share.unwrap_or(usual);
             network::by_time(problem, records, budget, share)?
         } else if self.by_ranks() && algorithm == Algorithm::NoisyGd {
-            let share = self.representation_share.unwrap_or(auto::REPRESENTATION_SHARE);
+            let usual =
+                if self.is_additive() { auto::REPRESENTATION_SHARE } else { network::REPRESENTATION_SHARE };
+            let share = self.representation_share.unwrap_or(usual);
             auto::by_time(problem, records, budget, share + shared)?
         } else {
             Plan::suggested(algorithm, problem, records, columns, budget)?

@@ -6,32 +6,27 @@
 //!     .train(checkpointer)               releases, solve or descend → PrivateModel
 //! ```
 
-use crate::checkpoint::fingerprint;
-use crate::parts::{CountedParts, RowLayout};
-use crate::persons;
-use crate::probabilities;
-use crate::release::PublicFacts;
-use crate::release::{can_ask_parts, keeps_promise};
-use crate::representation::{self, Map, Representation, TargetMap};
-use crate::spec::foreign::{self, ForeignScore};
-use crate::start_of;
-use crate::{
-    Algorithm, Checkpointer, Curator, LearnError, Predictor, PrivateModel, Settings, Task, TrainingSpec,
-};
+use crate::{Settings, TrainingSpec};
 use pairdp_accountant::{Origin, Payer, Unbooked};
-use pairdp_certificate::{Certificate, Provenance, Stage};
+use pairdp_certificate::{Algorithm, Certificate, Provenance, RandomFeatures, Representation, Stage};
 use pairdp_data::{Encoding, Label, Table, date_text};
+use pairdp_model::representation::{self, Map, TargetMap};
+use pairdp_model::{Predictor, PrivateModel, Task, probabilities};
 use pairdp_noise::lattice::Lattice;
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::knots::{KnotSums, Spacing};
-use pairdp_pairwise::{Neighbours, Problem, Records, Score, Strata, clip_row};
+use pairdp_pairwise::{Neighbours, Problem, Score, Strata};
+use pairdp_release::parts::{CountedParts, RowLayout};
+use pairdp_release::{
+    Checkpointer, Curator, ForeignScore, Law as _, LearnError, PublicFacts, can_ask_parts, fingerprint,
+    foreign_start, keeps_promise, persons, start_of,
+};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use std::time::SystemTime;
-use zeroize::Zeroize as _;
 
 /// What is asked for, before the size of the table is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,7 +92,8 @@ impl Training {
     /// ```
     /// use pairdp_accountant::Unbooked;
     /// use pairdp_data::{Encoding, Table};
-    /// use pairdp_learn::{Checkpointer, LearnError, Settings, Training};
+    /// use pairdp_learn::{Settings, Training};
+    /// use pairdp_release::{Checkpointer, LearnError};
     /// use pairdp_units::Budget;
     ///
     /// let encoding = Encoding::of_ranges([[0.0, 120.0]])?;
@@ -140,7 +136,7 @@ impl Training {
             spec.check_memory()?;
             match (spec.problem().score(), &foreign) {
                 (Score::Foreign(form), Some(score)) => {
-                    _ = foreign::start(score.as_ref(), form, spec.columns())?;
+                    _ = foreign_start(score.as_ref(), form, spec.columns())?;
                 }
                 (Score::Linear | Score::Network(_), None) => {}
                 _ => return Err(LearnError::NoFunction),
@@ -259,13 +255,13 @@ impl PaidRun {
         let condition = foreign.as_ref().map(|score| score.condition());
         let (curator, representation) = spec.curator(rows, Secure::from_os()?, checkpointer)?;
         let mut curator = curator.scored_by(foreign)?;
-        let parameters = crate::run(&mut curator, checkpointer)?;
+        let parameters = pairdp_release::run(&mut curator, checkpointer)?;
         let predictor = spec.predictor(parameters, representation, &mut curator)?;
         let PublicFacts { plan, problem, .. } = spec.facts();
         let TrainingSpec { because, as_printed, .. } = spec;
         let provenance = provenance(&predictor, date, origin, run.clone());
         let certificate = Certificate { condition, provenance: Some(provenance), ..curator.close() };
-        let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
+        let mut model = PrivateModel::new(predictor, plan.into(), problem.ridge(), certificate);
         (model.because, model.as_printed, model.run) = (because, as_printed, run);
         Ok(model)
     }
@@ -309,9 +305,9 @@ impl TrainingSpec {
     ) -> Result<Predictor, LearnError> {
         let spec = self.clone();
         let targets = representation.as_ref().and_then(|released| TargetMap::new(&spec.first, released));
-        let PublicFacts { plan, features, records, .. } = spec.mechanism.common().public;
+        let PublicFacts { plan, features, records, .. } = spec.mechanism.facts();
         let TrainingSpec { task, encoding, label, layout, .. } = spec;
-        let RowLayout { problem, feature_bound, constant } = layout;
+        let RowLayout { problem, feature_bound, random_features, constant } = layout;
         let score = problem.score();
         if let Some(targets) = targets {
             targets.undo(&mut parameters);
@@ -331,6 +327,7 @@ impl TrainingSpec {
             parameters,
             representation,
             probabilities,
+            random_features,
             score,
         };
         if predictor.follow_schema() {
@@ -358,7 +355,7 @@ impl TrainingSpec {
         checkpointer: &mut Checkpointer<'_>,
     ) -> Result<(Curator<S>, Option<Representation>), LearnError> {
         let (layout, mechanism) = (self.row_layout(), self.mechanism.clone());
-        let PublicFacts { problem, plan, records, .. } = mechanism.common().public;
+        let PublicFacts { problem, plan, records, .. } = mechanism.facts();
         let (mut rows, strata) = match rows {
             Rows::Here(table) => {
                 let (table, strata) = persons::settle(table, problem, records, &mut source)?;
@@ -371,7 +368,7 @@ impl TrainingSpec {
                 _ => (Rows::Parts(parts), Strata::plain(0)),
             },
         };
-        let Some(Stage::Knots { coordinates, counts_records, noise, .. }) = mechanism.common().knots else {
+        let Some(Stage::Knots { coordinates, counts_records, noise, .. }) = mechanism.first_stage() else {
             let curator = match rows {
                 Rows::Here(table) => Curator::open(layout.records(table, strata)?, mechanism, source)?,
                 Rows::Parts(parts) => {
@@ -460,35 +457,16 @@ impl TrainingSpec {
 
     /// Features of a record, without a constant.
     fn features(&self) -> usize {
-        if self.first.maps_rows() {
+        let row = if self.first.maps_rows() {
             Map::width_of(&representation::layout(&self.encoding, Spacing::default()))
         } else {
             self.encoding.dimension()
-        }
+        };
+        row + self.layout.random_features.map_or(0, RandomFeatures::count)
     }
 
     /// Whether where columns lie is all that is released.
     fn rests(&self) -> bool {
         self.plan().steps() == 0
-    }
-}
-
-impl RowLayout {
-    /// Rows scaled down to the bound, each followed by the constant if there is one.
-    pub(crate) fn records(&self, table: Table, strata: Strata) -> Result<Records, LearnError> {
-        let Table { mut features, mut columns, targets, .. } = table;
-        if self.constant != 0.0 {
-            let mut rows = Vec::with_capacity(features.len() + targets.len());
-            for row in features.chunks_exact_mut(columns) {
-                clip_row(row, self.feature_bound);
-                rows.extend_from_slice(row);
-                rows.push(self.constant);
-            }
-            // Records are wiped when they are dropped; what they were copied from is, too.
-            features.zeroize();
-            (features, columns) = (rows, columns + 1);
-        }
-        let records = Records::with_targets(features, columns, targets, self.problem.feature_bound())?;
-        Ok(if strata.is_weighed() { records.weighed(strata) } else { records })
     }
 }

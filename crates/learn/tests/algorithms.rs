@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use pairdp_certificate::ModelDocument;
+use pairdp_certificate::{Algorithm, Average, ModelDocument, NoiseKind, Order, Shuffle};
 use pairdp_data::Encoding;
 use pairdp_learn::baseline::{self, Baseline};
-use pairdp_learn::{
-    Algorithm, Average, Checkpointer, Curator, Mechanism, NoiseKind, Order, Plan, Predictor, PrivateModel,
-    Shuffle, Task,
-};
+use pairdp_model::{Predictor, PrivateModel, Task};
 use pairdp_noise::{Replay, Secure, Source};
 use pairdp_pairwise::{Domain, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records};
+use pairdp_release::{Checkpointer, Curator, Mechanism, Plan};
 use pairdp_units::Budget;
 use pairdp_verify::{Verdict, verify_document};
 
@@ -160,7 +158,7 @@ fn model(
     problem: Problem,
     plan: Plan,
     parameters: Vec<f64>,
-    certificate: pairdp_learn::Certificate,
+    certificate: pairdp_certificate::Certificate,
 ) -> PrivateModel {
     let encoding = Encoding::of_ranges([[-1.0, 1.0]; D]).unwrap();
     let task = Task::of(problem);
@@ -175,9 +173,10 @@ fn model(
         parameters,
         representation: None,
         probabilities: None,
-        score: pairdp_learn::Score::Linear,
+        random_features: None,
+        score: pairdp_pairwise::Score::Linear,
     };
-    PrivateModel::new(predictor, plan, problem.ridge(), certificate)
+    PrivateModel::new(predictor, plan.into(), problem.ridge(), certificate)
 }
 
 /// Neighbouring tables, side by side: the results of a descent are never further apart than claimed, and come close.
@@ -269,7 +268,7 @@ fn coupled_share(
 /// there is one pair, so sampling plays no part; 4,000 draws of 2 coordinates stay within 10 % but for once in 10⁹.
 #[test]
 fn sampled_gradients_carry_the_certified_noise() {
-    use pairdp_learn::Released;
+    use pairdp_certificate::Released;
     let objective = Objective::Ranking { form: RankingForm::Symmetric, loss: MarginLoss::Logistic };
     let problem = Problem::new(objective, Domain::Ball { radius: 1.0 }, 1.0).unwrap();
     let plan = Plan::new(Algorithm::NoisySgd, 4000, 0.1, Average::Last).unwrap();

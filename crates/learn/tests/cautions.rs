@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_data::Encoding;
-use pairdp_learn::{Settings, Task};
+use pairdp_learn::Settings;
+use pairdp_model::Task;
 use pairdp_units::{Budget, Unit};
 
 fn cautions(task: Task, records: usize, columns: usize, epsilon: f64, delta: f64) -> Vec<String> {

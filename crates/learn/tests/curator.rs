@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use pairdp_learn::{Algorithm, Average, Checkpointer, Curator, LearnError, Mechanism, Plan, Released, run};
+use pairdp_certificate::{Algorithm, Average, Released};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
+use pairdp_release::{Checkpointer, Curator, LearnError, Mechanism, Plan, run};
 use pairdp_units::Budget;
 
 fn problem() -> Problem {
@@ -22,7 +23,7 @@ fn mechanism(n: usize, steps: u32) -> Mechanism {
     Mechanism::calibrate(problem(), plan, n, 2, budget()).unwrap()
 }
 
-fn gradients(released: Released) -> Vec<pairdp_learn::GradientRelease> {
+fn gradients(released: Released) -> Vec<pairdp_certificate::GradientRelease> {
     match released {
         Released::Gradients { releases, .. } => releases,
         other => panic!("{other:?}"),

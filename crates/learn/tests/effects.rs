@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Cells, Encoding, Schema, Table};
-use pairdp_learn::{
-    Algorithm, At, Effects, Of, Predictor, PrivateModel, RepresentationKind, Settings, Task, Training,
-};
+use pairdp_learn::{RepresentationKind, Settings, Training};
+use pairdp_model::{At, Effects, Of, Predictor, PrivateModel, Task};
 use pairdp_noise::{Replay, Source};
 use pairdp_units::Budget;
 
@@ -75,7 +75,8 @@ fn a_slope_is_per_unit_and_exact_where_no_row_is_scaled_down() {
         parameters: vec![0.5; columns],
         representation: None,
         probabilities: None,
-        score: pairdp_learn::Score::Linear,
+        random_features: None,
+        score: pairdp_pairwise::Score::Linear,
     };
     let one = predictor(1);
     let said = Effects::of(&one).unwrap();

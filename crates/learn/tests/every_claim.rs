@@ -3,17 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_accountant::quadrature::gaussian_delta;
-use pairdp_certificate::ModelDocument;
+use pairdp_certificate::{Algorithm, Average, Bounds, ModelDocument};
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{
-    Algorithm, Average, Curator, DomainKind, LearnError, LossKind, Mechanism, Plan, PrivateModel, Settings,
-    Task, Training, certified_event,
-};
+use pairdp_learn::{DomainKind, Settings, Training};
+use pairdp_model::{PrivateModel, Task};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{
-    Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, Problem, RankingForm, Records,
+    Domain, Labels, LossKind, MarginLoss, MetricLoss, Neighbours, Objective, Problem, RankingForm, Records,
 };
+use pairdp_release::{Curator, LearnError, Mechanism, Plan, certified_event};
 use pairdp_units::{Adjacency, Budget};
 use pairdp_verify::Verdict;
 
@@ -167,7 +166,8 @@ fn issue_18_05_found_ranges_end_where_bins_do() {
     assert!(judged(&honest).is_empty(), "{:?}", judged(&honest));
     let mut elsewhere = honest.clone();
     let range = elsewhere.predictor.encoding.columns.iter_mut().find_map(|column| column.range.as_mut());
-    range.unwrap()[0] += 0.3;
+    let Some(Bounds::Numbers([low, _])) = range else { panic!("no range") };
+    *low += 0.3;
     assert!(judged(&elsewhere).iter().any(|(name, _)| *name == "ranges"), "no bin ends there");
     let mut more = honest.clone();
     more.certificate.ranges.as_mut().unwrap().columns += 1;

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_data::simulate::Effect;
-use pairdp_learn::{Settings, Task, around, expected_auc, models_for};
+use pairdp_learn::{Settings, around, expected_auc, models_for};
+use pairdp_model::Task;
 use pairdp_units::{Budget, Unit};
 
 /// The oracle is the population: where noise drowns nothing a model ranks as the truth does, and where it drowns all, as a coin does.

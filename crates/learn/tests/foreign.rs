@@ -3,12 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_accountant::{Interrupted, Payer, Price, Unbooked};
+use pairdp_certificate::{Algorithm, Average, Condition};
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{
-    Algorithm, Average, Checkpointer, Condition, ForeignScore, LearnError, LossKind, PrivateModel,
-    RepresentationKind, Risk, Settings, Training,
-};
+use pairdp_learn::{RepresentationKind, Risk, Settings, Training};
+use pairdp_model::PrivateModel;
 use pairdp_noise::{Replay, Source as _};
+use pairdp_pairwise::LossKind;
+use pairdp_release::{Checkpointer, ForeignScore, LearnError};
 use pairdp_units::{Budget, Unit};
 use std::sync::{Arc, Mutex};
 
@@ -200,7 +201,7 @@ fn what_has_no_proof_is_refused() {
         Settings { radius: Some(1.0), domain: Some(pairdp_learn::DomainKind::Ball), ..foreign() },
         Settings { hidden: Some(4), ..foreign() },
         Settings { probabilities: Some(true), ..foreign() },
-        Settings { task: pairdp_learn::Task::Survival, ..foreign() },
+        Settings { task: pairdp_model::Task::Survival, ..foreign() },
         Settings { gradient_bound: Some(f64::NAN), ..foreign() },
     ] {
         let text = format!("{settings:?}");

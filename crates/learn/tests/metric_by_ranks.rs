@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{
-    Algorithm, LearnError, LossKind, PrivateModel, RepresentationKind, Settings, Task, Training,
-};
+use pairdp_learn::{RepresentationKind, Settings, Training};
+use pairdp_model::{PrivateModel, Task};
 use pairdp_noise::{Replay, Source};
+use pairdp_pairwise::LossKind;
 use pairdp_pairwise::measure::leave_one_out_accuracy;
+use pairdp_release::{LearnError, can_ask_parts};
 use pairdp_units::Budget;
 
 const COLUMNS: usize = 4;
@@ -57,7 +59,7 @@ fn ranks_undo_ranges_that_are_loose_by_different_factors() {
     let by_ranges = leave_one_out_accuracy(&test.features, &test.targets, COLUMNS, 3);
     assert!(by_ranges < 0.6, "{by_ranges}");
     assert!(accuracy(&model) > by_ranges + 0.15, "{} of {by_ranges}", accuracy(&model));
-    assert_eq!((model.training.steps(), model.predictor.features()), (0, 5 * COLUMNS));
+    assert_eq!((model.training.steps, model.predictor.features()), (0, 5 * COLUMNS));
     assert!(model.because.as_ref().unwrap().contains("labels play no part"));
 }
 
@@ -116,7 +118,7 @@ fn labels_are_not_looked_at() {
         let budget = Budget::new(1.0, 1e-6).unwrap();
         let training =
             Training { settings: ranks(), encoding: Encoding::unscaled(COLUMNS), label: None, budget };
-        let checkpointer = &mut pairdp_learn::Checkpointer::none();
+        let checkpointer = &mut pairdp_release::Checkpointer::none();
         let rows = || Ok::<_, LearnError>(table.into());
         let run = training.open(&mut pairdp_accountant::Unbooked, checkpointer, rows).unwrap();
         run.releases(Replay::from_seed(4)).unwrap()
@@ -130,7 +132,7 @@ fn labels_are_not_looked_at() {
 #[test]
 fn a_metric_of_ranks_is_learned_where_that_is_asked_for() {
     let learned = trained(Settings { loss: Some(LossKind::Logistic), ..ranks() }, (1.0, 1e-6));
-    assert!(learned.training.steps() > 0 && failures(&learned).is_empty(), "{:?}", failures(&learned));
+    assert!(learned.training.steps > 0 && failures(&learned).is_empty(), "{:?}", failures(&learned));
     assert_eq!(learned.predictor.features(), 5 * COLUMNS);
     let budget = Budget::new(1.0, 1e-6).unwrap();
     let refused = |settings: Settings| settings.prepare(300, &Encoding::unscaled(3), budget).is_err();
@@ -139,4 +141,15 @@ fn a_metric_of_ranks_is_learned_where_that_is_asked_for() {
     assert!(refused(Settings { task: Task::Ranking, steps: Some(0), ..ranks() }));
     assert!(refused(Settings { representation_share: Some(0.5), ..ranks() }));
     assert!(!refused(Settings { representation_share: Some(1.0), ..ranks() }));
+}
+
+/// By its name, before any part is asked, and not by what a worker makes of the question.
+#[test]
+fn a_metric_by_ranks_in_parts_is_refused_by_name() {
+    let ranks = Some(RepresentationKind::Ranks);
+    let settings = Settings { task: Task::Metric, representation: ranks, ..Settings::default() };
+    let budget = Budget::new(1.0, 1e-6).unwrap();
+    let spec = settings.prepare(300, &Encoding::unscaled(3), budget).unwrap();
+    let refused = can_ask_parts(spec.mechanism()).unwrap_err();
+    assert!(matches!(refused, LearnError::OnePlace("a metric by ranks")), "{refused}");
 }

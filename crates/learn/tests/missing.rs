@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use pairdp_certificate::{Algorithm, NoiseKind};
 use pairdp_data::{Cells, Encoding, Schema, Table};
-use pairdp_learn::{
-    Algorithm, NoiseKind, PrivateModel, RepresentationKind, Settings, ShapeParts, Task, Training,
-};
+use pairdp_learn::{RepresentationKind, Settings, Training};
+use pairdp_model::{PrivateModel, ShapeParts, Task};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::measure;
 use pairdp_units::Budget;

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Label, Schema, Table};
-use pairdp_learn::{
-    Algorithm, LossKind, PrivateModel, RepresentationKind, Settings, ShapeParts, Task, Training, baseline,
-};
+use pairdp_learn::{RepresentationKind, Settings, Training, baseline};
+use pairdp_model::{PrivateModel, ShapeParts, Task};
 use pairdp_noise::{Replay, Source};
-use pairdp_pairwise::measure;
+use pairdp_pairwise::{LossKind, measure};
 use pairdp_units::Budget;
 
 /// Positive records have more of `a`, less of `b`, and a `c` that is neither small nor large.

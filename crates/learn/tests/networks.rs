@@ -4,14 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_accountant::Unbooked;
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, LabelUse, Schema, Table};
-use pairdp_learn::parts::{Ask, CountedParts, Part, describe, merge};
-use pairdp_learn::{
-    Algorithm, Calibration, Checkpointer, Effects, LearnError, LossKind, PrivateModel, RepresentationKind,
-    Risk, Rows, ScoreKind, Settings, Store, Task, Training,
-};
+use pairdp_learn::{Calibration, RepresentationKind, Risk, Rows, ScoreKind, Settings, Training};
+use pairdp_model::{Effects, PrivateModel, Task};
 use pairdp_noise::{Replay, Source};
-use pairdp_pairwise::{PerPerson, Unit};
+use pairdp_pairwise::{LossKind, PerPerson, Unit};
+use pairdp_release::parts::{Ask, CountedParts, Part, describe, merge};
+use pairdp_release::{Checkpointer, LearnError, Store};
 use pairdp_units::Budget;
 use pairdp_units::signed_time::signed_time;
 use std::fmt::Write as _;

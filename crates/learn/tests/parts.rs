@@ -4,14 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_accountant::Unbooked;
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Schema, Table};
-use pairdp_learn::parts::{Ask, CountedParts, Part, describe, merge};
-use pairdp_learn::{
-    Algorithm, Checkpointer, LearnError, LossKind, PrivateModel, RepresentationKind, Risk, Rows, Settings,
-    Store, Task, Training, certified_event,
-};
+use pairdp_learn::{RepresentationKind, Risk, Rows, Settings, Training};
+use pairdp_model::{PrivateModel, Task};
 use pairdp_noise::{Replay, Source};
-use pairdp_pairwise::{PerPerson, Unit};
+use pairdp_pairwise::{LossKind, PerPerson, Unit};
+use pairdp_release::parts::{Ask, CountedParts, Part, describe, merge};
+use pairdp_release::{Checkpointer, LearnError, Store, certified_event};
 use pairdp_units::{Budget, FrontEnd, Hint};
 use pairdp_verify::Verdict;
 use std::fmt::Write as _;

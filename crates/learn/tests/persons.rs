@@ -3,13 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_accountant::Unbooked;
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Owners, Table};
-use pairdp_learn::{
-    Algorithm, Checkpointer, LearnError, LossKind, PrivateModel, RepresentationKind, Risk, Rows, Settings,
-    Task, Training,
-};
+use pairdp_learn::{RepresentationKind, Risk, Rows, Settings, Training};
+use pairdp_model::{PrivateModel, Task};
 use pairdp_noise::{Replay, Source};
-use pairdp_pairwise::{PerPerson, Unit};
+use pairdp_pairwise::{LossKind, PerPerson, Unit};
+use pairdp_release::{Checkpointer, LearnError};
 use pairdp_units::Budget;
 
 const PERSONS: usize = 40;

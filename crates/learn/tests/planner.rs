@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{Algorithm, LossKind, PrivateModel, Risk, Settings, Task, Training, TrainingSpec};
-use pairdp_pairwise::Domain;
+use pairdp_learn::{Risk, Settings, Training, TrainingSpec};
+use pairdp_model::{PrivateModel, Task};
+use pairdp_pairwise::{Domain, LossKind};
 use pairdp_units::Budget;
 
 const D: usize = 12;

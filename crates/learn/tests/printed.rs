@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use pairdp_certificate::{Algorithm, Average, Order, Paper, Released, Shuffle};
 use pairdp_data::Encoding;
-use pairdp_learn::{
-    Algorithm, Average, Calibration, Checkpointer, Curator, LearnError, LossKind, Mechanism, Order, Paper,
-    Plan, Predictor, PrivateModel, Released, Settings, Shuffle, Task, explain,
-};
+use pairdp_learn::{Calibration, Settings, explain};
+use pairdp_model::{Predictor, PrivateModel, Task};
 use pairdp_noise::Secure;
-use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
+use pairdp_pairwise::{Domain, LossKind, MarginLoss, Objective, Problem, RankingForm, Records};
+use pairdp_release::{Checkpointer, Curator, LearnError, Mechanism, Plan};
 use pairdp_stability::bounds::Setting;
 use pairdp_stability::paper_noise::{xue_trajectory, yang_output};
 use pairdp_units::Budget;
@@ -132,9 +132,10 @@ fn printed_noise_is_certified_at_what_it_really_gives() {
             parameters,
             representation: None,
             probabilities: None,
-            score: pairdp_learn::Score::Linear,
+            random_features: None,
+            score: pairdp_pairwise::Score::Linear,
         };
-        let mut model = PrivateModel::new(predictor, plan, problem.ridge(), certificate);
+        let mut model = PrivateModel::new(predictor, plan.into(), problem.ridge(), certificate);
         model.as_printed = Some(printed);
         let failures: Vec<_> = verify(&model).failures().cloned().collect();
         assert!(failures.is_empty(), "{failures:?}");

@@ -2,17 +2,16 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_accountant::Unbooked;
-use pairdp_certificate::{Stage, StageNoise};
+use pairdp_certificate::{Algorithm, Stage, StageNoise};
 use pairdp_data::simulate::{self, cohort};
 use pairdp_data::{Encoding, LabelUse, Schema, Table};
 use pairdp_learn::baseline::{self, Baseline};
-use pairdp_learn::{
-    Algorithm, Checkpointer, Curator, FlagBy, LearnError, PrivateModel, RepresentationKind, Settings, Store,
-    Task, Training, certified_event,
-};
+use pairdp_learn::{RepresentationKind, Settings, Training};
+use pairdp_model::{FlagBy, ModelError, PrivateModel, Task};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::score_cells::{CELLS, CellCounts, Stretch};
 use pairdp_pairwise::{Records, Unit};
+use pairdp_release::{Checkpointer, Curator, LearnError, Store, certified_event};
 use pairdp_units::{Budget, Delta, FrontEnd, Hint};
 
 /// A cohort as a table.
@@ -290,7 +289,7 @@ fn a_curator_counts_once_and_after_training() {
     let mut curator = Curator::open(records(), mechanism, Replay::from_seed(1)).unwrap();
     let (stretch, weights) = (Stretch { low: -1.0, high: 1.0 }, [0.5, 0.2, 0.1]);
     assert!(curator.noisy_cells(stretch, &weights, 0.0).is_err());
-    pairdp_learn::run(&mut curator, &mut Checkpointer::none()).unwrap();
+    pairdp_release::run(&mut curator, &mut Checkpointer::none()).unwrap();
     let released = curator.noisy_cells(stretch, &weights, 0.0).unwrap();
     assert!(curator.noisy_cells(stretch, &weights, 0.0).is_err());
     // The noise is as large as was certified: 32 squares of standard normals are within 5 … 90 but once in 10⁷ runs.
@@ -303,7 +302,7 @@ fn a_curator_counts_once_and_after_training() {
     let without =
         Settings { probabilities: None, ..settings }.prepare(40, &Encoding::unscaled(3), budget).unwrap();
     let mut curator = Curator::open(records(), without.mechanism().clone(), Replay::from_seed(1)).unwrap();
-    pairdp_learn::run(&mut curator, &mut Checkpointer::none()).unwrap();
+    pairdp_release::run(&mut curator, &mut Checkpointer::none()).unwrap();
     assert!(curator.noisy_cells(stretch, &weights, 0.0).is_err());
 }
 
@@ -356,10 +355,10 @@ fn flags_keep_their_targets() {
     let (from, _) = model.predictor.flagged_from(FlagBy::CostRatio(1.0)).unwrap();
     assert!((from - model.predictor.cut()).abs() < 1e-12);
     for by in [FlagBy::FlagShare(0.0), FlagBy::Sensitivity(1.5), FlagBy::CostRatio(f64::NAN)] {
-        assert!(matches!(model.predictor.flagged_from(by), Err(LearnError::Plan { .. })));
+        assert!(matches!(model.predictor.flagged_from(by), Err(ModelError::Number { .. })));
     }
     let plain = trained(Settings::default(), (1.0, 1e-6), table(300, 0.3, 1.0, 9)).unwrap();
-    assert!(matches!(plain.predictor.flagged_from(FlagBy::CostRatio(1.0)), Err(LearnError::NoProbabilities)));
+    assert!(matches!(plain.predictor.flagged_from(FlagBy::CostRatio(1.0)), Err(ModelError::NoProbabilities)));
 }
 
 /// Without signal all records have the larger class, and the model says so. The share of the rarer class is far from a half, so that noise
@@ -420,10 +419,10 @@ fn a_public_table_calibrates_for_nothing() {
     assert!(error < 0.03, "{error}");
     // Counts that say they are of a private table need a release.
     let mut claimed = calibrated.clone();
-    claimed.predictor.probabilities.as_mut().unwrap().of = pairdp_learn::Counted::Private;
+    claimed.predictor.probabilities.as_mut().unwrap().of = pairdp_certificate::Counted::Private;
     assert!(!pairdp_verify::verify(&claimed.to_json().unwrap()).unwrap().holds());
     let one_class = Table::new(vec![0.0; 30], 3, vec![1.0; 10]);
-    assert!(matches!(model.predictor.calibrated_on(&one_class), Err(LearnError::OneClass)));
+    assert!(matches!(model.predictor.calibrated_on(&one_class), Err(ModelError::OneClass)));
 }
 
 /// Persons: however many records they have, they count as one, so that counts add up to about the number of persons.

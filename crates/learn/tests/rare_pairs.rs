@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use pairdp_accountant::{Event, Release, Sampling, delta_value};
-use pairdp_learn::{Algorithm, Average, Mechanism, Plan};
+use pairdp_certificate::{Algorithm, Average};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm};
+use pairdp_release::{Mechanism, Plan};
 use pairdp_units::{Adjacency, Budget, Epsilon};
 
 #[test]

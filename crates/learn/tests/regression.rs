@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{PrivateModel, RepresentationKind, Settings, Task, Training};
+use pairdp_learn::{RepresentationKind, Settings, Training};
+use pairdp_model::{PrivateModel, Task};
 use pairdp_noise::{Replay, Source};
 use pairdp_units::Budget;
 

@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Label, Schema, Table};
-use pairdp_learn::{
-    Algorithm, Checkpointer, LearnError, PrivateModel, RepresentationKind, Risk, Settings, Store, Task,
-    Training,
-};
+use pairdp_learn::{RepresentationKind, Risk, Settings, Training};
+use pairdp_model::{PrivateModel, Task};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{Block, KnotSums, Layout, Spacing};
 use pairdp_pairwise::{Strata, measure};
+use pairdp_release::{Checkpointer, LearnError, Store};
 use pairdp_units::Budget;
 use pairdp_verify::Verdict;
 use std::time::Duration;
@@ -408,7 +408,7 @@ fn released_weights_are_the_exact_ones_with_the_noise_of_the_certificate() {
 /// Near the middle of every column, where rows are not scaled down, a score is the sum of what its columns add.
 #[test]
 fn what_columns_add_sums_up_to_the_score() {
-    use pairdp_learn::ShapeParts;
+    use pairdp_model::ShapeParts;
     let (encoding, label, rows) = table(4000, 8);
     let budget = Budget::new(2.0, 1e-6).unwrap();
     let training =

@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use pairdp_certificate::{Algorithm, Average, Released};
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{
-    Algorithm, Average, Curator, LearnError, Mechanism, Plan, PrivateModel, Released, Settings, Task,
-    Training, certified_problem,
-};
+use pairdp_learn::{Settings, Training};
+use pairdp_model::{PrivateModel, Task, certified_problem};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::{Neighbours, Problem, Records};
+use pairdp_release::{Curator, LearnError, Mechanism, Plan};
 use pairdp_units::Budget;
 use pairdp_verify::Verdict;
 

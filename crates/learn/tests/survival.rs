@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{Algorithm, LearnError, PrivateModel, RepresentationKind, Settings, Task, Training};
+use pairdp_learn::{RepresentationKind, Settings, Training};
+use pairdp_model::{PrivateModel, Task};
 use pairdp_noise::{Replay, Source};
+use pairdp_release::LearnError;
 use pairdp_units::Budget;
 use pairdp_units::signed_time::signed_time;
 
@@ -118,7 +121,7 @@ fn certificates_of_too_little_noise_are_refused() {
     assert!(!holds(&text.replace("comparable/1", "charges/2")));
     // At a norm above 0, T lies above σ(2R): a constant of rankers would be too small.
     let last = model.certificate.clone();
-    let pairdp_learn::Released::Gradients { releases, .. } = &last.released else { unreachable!() };
+    let pairdp_certificate::Released::Gradients { releases, .. } = &last.released else { unreachable!() };
     let (k, far) =
         releases.iter().enumerate().max_by(|a, b| a.1.iterate_norm.total_cmp(&b.1.iterate_norm)).unwrap();
     if far.iterate_norm > 0.0 {

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_accountant::{Unbooked, gaussian};
+use pairdp_certificate::{Algorithm, Average, NoiseKind};
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{
-    Algorithm, Average, Checkpointer, DomainKind, LearnError, LossKind, NoiseKind, RepresentationKind,
-    Settings, Training,
-};
+use pairdp_learn::{DomainKind, RepresentationKind, Settings, Training};
 use pairdp_noise::Replay;
+use pairdp_pairwise::LossKind;
+use pairdp_release::{Checkpointer, LearnError};
 use pairdp_units::Budget;
 
 const COLUMNS: usize = 64;

@@ -35,13 +35,15 @@
 //!
 //! [`Training::fit`](learn::Training::fit) counts this run alone. With a [`Ledger`](ledger::Ledger) all runs on a data set share one
 //! budget, which is spent before a record is read: [`Training::open`](learn::Training::open) takes a
-//! [`Booking`](ledger::Booking). A run that may be killed goes on from its [`Checkpointer`](learn::Checkpointer), and makes no
+//! [`Booking`](ledger::Booking). A run that may be killed goes on from its [`Checkpointer`](release::Checkpointer), and makes no
 //! release twice.
 //!
 //! | crate | what for |
 //! |---|---|
 //! | [`data`] | tables and public schemas; how a row becomes a vector |
-//! | [`learn`] | settings, training, models, export |
+//! | [`learn`] | settings, planner, training, private evaluation |
+//! | [`model`] | model files: scores, probabilities, reasons, ONNX |
+//! | [`release`] | mechanisms, and the one type that holds records |
 //! | [`verify`](mod@verify) | recomputing a certificate; [`certificate`] has its plain types |
 //! | [`ledger`] | budgets on disk, for many runs and many colleagues |
 //! | [`accountant`] | what releases cost, and noise for a budget |
@@ -54,17 +56,22 @@ pub use pairdp_certificate as certificate;
 pub use pairdp_data as data;
 pub use pairdp_learn as learn;
 pub use pairdp_ledger as ledger;
+pub use pairdp_model as model;
 pub use pairdp_noise as noise;
 pub use pairdp_pairwise as pairwise;
+pub use pairdp_release as release;
 pub use pairdp_signature as signature;
 pub use pairdp_units as units;
 pub use pairdp_verify as verify;
 
 /// What most programs need.
 pub mod prelude {
+    pub use pairdp_certificate::Algorithm;
     pub use pairdp_data::{Encoding, LabelUse, Schema, Table};
-    pub use pairdp_learn::{Algorithm, Checkpointer, PrivateModel, Settings, Task, Training};
+    pub use pairdp_learn::{Settings, Training};
     pub use pairdp_ledger::{Booking, Ledger};
+    pub use pairdp_model::{PrivateModel, Task};
+    pub use pairdp_release::Checkpointer;
     pub use pairdp_units::{Adjacency, Budget};
     pub use pairdp_verify::{Verdict, verify};
 }

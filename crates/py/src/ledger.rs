@@ -1,8 +1,8 @@
 //! Budgets on disk. Every call opens the file anew: an open database must not be carried through a fork.
 
 use crate::gateway::{EnterCore as _, Refused};
-use pairdp_learn::LearnError;
 use pairdp_ledger::{Balance, Booking, DataSet, Head, Key, Ledger, LedgerError, SchemaDigest};
+use pairdp_release::LearnError;
 use pairdp_units::{Adjacency, Budget, Unit};
 use pyo3::prelude::*;
 use serde_json::{Value, json};

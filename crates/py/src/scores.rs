@@ -2,7 +2,8 @@
 
 use crate::gateway::Refused;
 use numpy::{PyArray1, PyArrayMethods as _, PyReadonlyArray1};
-use pairdp_learn::{Condition, ForeignScore};
+use pairdp_certificate::Condition;
+use pairdp_release::ForeignScore;
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 

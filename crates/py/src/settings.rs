@@ -1,7 +1,9 @@
 //! What may be said about how to learn, as the core itself reads it: Python lists no name, choice or default a second time.
 
 use crate::gateway::Refused;
-use pairdp_learn::{LossKind, Settings, Task};
+use pairdp_learn::Settings;
+use pairdp_model::Task;
+use pairdp_pairwise::LossKind;
 use pyo3::prelude::*;
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};

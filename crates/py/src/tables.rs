@@ -3,7 +3,7 @@
 use crate::gateway::{EnterCore as _, Refused};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pairdp_data::{BadCell, Cells, Encoding, Label, Schema, Table, TextStyle};
-use pairdp_learn::Task;
+use pairdp_model::Task;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::json;

@@ -2,11 +2,13 @@
 
 use pairdp_accountant::AccountantError;
 use pairdp_audit::AuditError;
+use pairdp_certificate::Algorithm;
 use pairdp_data::DataError;
-use pairdp_learn::{Algorithm, LearnError, ModelError};
 use pairdp_ledger::{Damage, LedgerError};
+use pairdp_model::ModelError;
 use pairdp_noise::NoiseError;
 use pairdp_pairwise::ProblemError;
+use pairdp_release::LearnError;
 use pairdp_units::{Adjacency, Budget, Delta, FrontEnd, Hint, Unit, UnitError};
 use pairdp_verify::DocumentError;
 use std::path::PathBuf;

@@ -1,11 +1,31 @@
 //! Noisy gradients of one pass, each record against all before it: `proofs/one_pass_and_matching.md`.
 
+use crate::Family;
 use crate::constants::{packing_error, pair_relation};
 use crate::facts::{COMPOSITION, Facts};
 use crate::relations::{Relation, TOLERANCE, UNIT, covers, require};
-use pairdp_certificate::{Noise, Released};
+use pairdp_certificate::{Algorithm, NoiseKind, Released};
 
-pub(crate) fn relations(facts: &Facts) -> Vec<Relation> {
+pub(crate) const FAMILY: Family = Family {
+    is_of: |algorithm| algorithm == Algorithm::OnlinePair,
+    fits_plan: |facts, plan| {
+        let Released::Online { steps, order, .. } = facts.certificate.released else { return false };
+        steps == plan.steps && order == plan.order.unwrap_or_default()
+    },
+    reach: |facts| {
+        let Released::Online { sigma, .. } = facts.certificate.released else { return Ok(f64::NAN) };
+        Ok(facts.over_domain().gradient / sigma)
+    },
+    // σ is known only after the bits.
+    slack: 1e-3,
+    samples: |facts, _| {
+        let Released::Online { steps, .. } = facts.certificate.released else { return f64::NAN };
+        f64::from(steps) * facts.certificate.parameters as f64
+    },
+    relations: |facts, _| relations(facts),
+};
+
+fn relations(facts: &Facts) -> Vec<Relation> {
     let Released::Online { steps, sensitivity, gradient_error, ratio, sigma, .. } =
         facts.certificate.released
     else {
@@ -13,7 +33,7 @@ pub(crate) fn relations(facts: &Facts) -> Vec<Relation> {
     };
     let (bounds, n) = (facts.over_domain(), facts.n());
     let one_pass = usize::try_from(steps).ok().and_then(|steps| steps.checked_add(1));
-    let fits = one_pass == Some(facts.certificate.records) && facts.noise == Noise::Gaussian;
+    let fits = one_pass == Some(facts.certificate.records) && facts.noise == NoiseKind::Gaussian;
     let expected_error = (n + 16.0) * UNIT * bounds.gradient + packing_error(facts.problem, bounds.gradient);
     let root = f64::from(steps).sqrt();
     let moved = inverse_squares(steps).sqrt() * sensitivity + 2.0 * root * gradient_error;

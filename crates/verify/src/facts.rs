@@ -1,14 +1,15 @@
 //! The public facts of a model file, and the relations that every kind of release has.
 
-use crate::algorithms::{has_phases, learns_from_times, needs_pairs, perturbs_output};
+use crate::algorithms::{learns_from_times, needs_pairs, perturbs_output};
 use crate::constants::{self, Constants, constants, is_semidefinite, radius};
 use crate::losses::{is_lipschitz, needs_tree};
 use crate::relations::{Relation, TOLERANCE, close, covers, require};
-use crate::{former, moments, paths, probabilities, provenance, ranges, samples, stages};
+use crate::{Family, former, moments, probabilities, provenance, ranges, stages};
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{
     Algorithm, Certificate, Condition, Domain, FORMAT, FORMER, Labels, MetricLoss, ModelDocument, Neighbours,
-    Noise, Objective, PerPerson, PointLoss, Problem, RankingForm, Released, Score, Stage, Task,
+    NoiseKind, Objective, PerPerson, PointLoss, Problem, RandomFeatures, RankingForm, Released, Score, Stage,
+    Task,
 };
 use pairdp_units::{Adjacency, Budget};
 
@@ -22,15 +23,17 @@ pub(crate) struct Facts<'a> {
     pub(crate) document: &'a ModelDocument,
     pub(crate) certificate: &'a Certificate,
     pub(crate) problem: &'a Problem,
+    pub(crate) family: &'static Family,
     /// A noise that is not known fails the vocabulary; the rest is examined as if it were Gaussian.
-    pub(crate) noise: Noise,
+    pub(crate) noise: NoiseKind,
 }
 
 impl<'a> Facts<'a> {
     pub(crate) fn of(document: &'a ModelDocument) -> Self {
         let certificate = &document.certificate;
-        let noise = Noise::from_name(&certificate.noise).unwrap_or(Noise::Gaussian);
-        Self { document, certificate, problem: &certificate.problem, noise }
+        let noise = NoiseKind::from_name(&certificate.noise).unwrap_or(NoiseKind::Gaussian);
+        let family = Family::of(&certificate.released);
+        Self { document, certificate, problem: &certificate.problem, family, noise }
     }
 
     /// The relations of all kinds.
@@ -89,7 +92,7 @@ impl<'a> Facts<'a> {
 
     /// What an ℓ2 distance of 1 is, at most, in the norm of the noise: ℓ1 for Laplace noise, √p.
     pub(crate) fn norm_factor(&self) -> f64 {
-        if self.noise == Noise::Laplace { (self.certificate.parameters as f64).sqrt() } else { 1.0 }
+        if self.noise == NoiseKind::Laplace { (self.certificate.parameters as f64).sqrt() } else { 1.0 }
     }
 
     /// What rounding to the lattice adds to a ratio: a step and 2⁻⁷ in each coordinate.
@@ -106,7 +109,7 @@ impl<'a> Facts<'a> {
     /// What T releases of a ratio cost.
     pub(crate) fn composition(&self, steps: u32, ratio: f64) -> Result<(), String> {
         let (claim, sampler) = (&self.certificate.claim, self.certificate.sampler_delta);
-        if self.noise == Noise::Gaussian {
+        if self.noise == NoiseKind::Gaussian {
             let before = self.certificate.ranges.map_or(0.0, |ranges| ranges.ratio.powi(2))
                 + self.certificate.stages.iter().map(|stage| stage.noise().ratio.powi(2)).sum::<f64>();
             let total = (before + ratio * ratio * f64::from(steps)).sqrt();
@@ -135,16 +138,10 @@ impl<'a> Facts<'a> {
         };
         let found = &certificate.claim.adjacency;
         require(found == adjacency.name(), || format!("`{found}` is not `{adjacency}`"))?;
-        require(Noise::from_name(&certificate.noise).is_some(), || {
+        require(NoiseKind::from_name(&certificate.noise).is_some(), || {
             format!("`{}` is no noise that is known", certificate.noise)
         })?;
-        let fits = match certificate.released {
-            Released::Gradients { .. } => certificate.algorithm == Algorithm::NoisyGd,
-            Released::SampledGradients { .. } => certificate.algorithm == Algorithm::NoisySgd,
-            Released::Online { .. } => certificate.algorithm == Algorithm::OnlinePair,
-            Released::Output { .. } => perturbs_output(certificate.algorithm),
-            Released::Moments { .. } => certificate.algorithm == Algorithm::Moments,
-        };
+        let fits = (self.family.is_of)(certificate.algorithm);
         require(fits, || format!("`{}` does not release this", certificate.algorithm))?;
         self.proved()
     }
@@ -233,7 +230,7 @@ impl<'a> Facts<'a> {
     fn claim(&self) -> Result<(), String> {
         let claim = &self.certificate.claim;
         let budget = Budget::new(claim.epsilon, claim.delta).map_err(|error| error.to_string())?;
-        require(budget.delta.get() > 0.0 || self.noise == Noise::Laplace, || {
+        require(budget.delta.get() > 0.0 || self.noise == NoiseKind::Laplace, || {
             "this noise never gives δ = 0".into()
         })
     }
@@ -305,10 +302,12 @@ impl<'a> Facts<'a> {
     /// Length of the vector that a row becomes, without a constant.
     fn row_length(&self) -> usize {
         let predictor = &self.document.predictor;
-        match &predictor.representation {
+        let row = match &predictor.representation {
             Some(released) if stages::maps_rows(released) => stages::mapped(&predictor.encoding),
             _ => predictor.encoding.dimension(),
-        }
+        };
+        // Waves of the row alone, along directions that a public seed gives, within the same bound: `proofs/networks.md`.
+        row.saturating_add(predictor.random_features.map_or(0, RandomFeatures::count))
     }
 
     fn feature_bound(&self) -> Result<(), String> {
@@ -343,27 +342,9 @@ impl<'a> Facts<'a> {
 
     fn plan(&self) -> Result<(), String> {
         let (certificate, plan) = (self.certificate, &self.document.training);
-        let order = plan.order.unwrap_or_default();
-        let agrees = match &certificate.released {
-            Released::Gradients { steps, .. } => *steps == plan.steps,
-            Released::SampledGradients { steps, sampling, .. } => {
-                *steps == plan.steps && samples::expected_pairs(*sampling) == plan.expected_pairs
-            }
-            Released::Moments { .. } => plan.steps == 1,
-            Released::Online { steps, order: stated, .. } => *steps == plan.steps && *stated == order,
-            Released::Output { order: stated, average, phases, .. } => {
-                // Phases divide the step size by 4, 16, ….
-                let quarters = has_phases(plan.algorithm);
-                let rate = phases.first().map(|phase| phase.step_size * if quarters { 4.0 } else { 1.0 });
-                phases.iter().map(|phase| u64::from(phase.steps)).sum::<u64>() == u64::from(plan.steps)
-                    && rate.is_some_and(|rate| rate.to_bits() == plan.step_size.to_bits())
-                    && stated.is_none_or(|stated| stated == order)
-                    && *average == plan.average
-            }
-        };
         // Between neighbours a ridge cancels; only results of descents rest on it.
         let ridge = if perturbs_output(certificate.algorithm) { self.document.ridge } else { 0.0 };
-        let agrees = agrees
+        let agrees = (self.family.fits_plan)(self, plan)
             && plan.algorithm == certificate.algorithm
             && plan.law.name() == certificate.noise
             && plan.tighten.map(|tighten| tighten.columns) == certificate.ranges.map(|ranges| ranges.columns)
@@ -373,28 +354,7 @@ impl<'a> Facts<'a> {
 
     /// The largest query in units of σ decides how fine the lattice is: |q/σ|·2^bits ≤ 2⁴⁶.
     fn lattice(&self) -> Result<(), String> {
-        let norm = self.norm_factor();
-        let reach = match &self.certificate.released {
-            Released::Gradients { ratio, .. } => {
-                let largest = constants::largest_risk_gradient(self.problem, 0.0, self.n());
-                largest * self.n() / constants::moved(self.problem, 0.0) * ratio / norm
-            }
-            Released::SampledGradients { sensitivity, noise_multiplier, sampling, .. } => {
-                samples::most_terms(*sampling)? * self.over_domain().gradient
-                    / (sensitivity * noise_multiplier)
-            }
-            Released::Online { sigma, .. } => self.over_domain().gradient / sigma,
-            Released::Moments { weights, sensitivity, error, ratio, .. } => {
-                let largest = moments::largest(*weights, self.problem.feature_bound);
-                largest * ratio / (norm * (sensitivity + 2.0 * error))
-            }
-            Released::Output { ratio, phases, .. } => {
-                let reach = |phase| paths::travel(self, phase) * ratio / (norm * phase.sensitivity);
-                phases.iter().map(reach).fold(0.0, |most, reach| if reach > most { reach } else { most })
-            }
-        };
-        // Right at an edge, rounding decides; where σ is known only after the bits, a little more than rounding.
-        let slack = if matches!(self.certificate.released, Released::Online { .. }) { 1e-3 } else { 1e-9 };
+        let (reach, slack) = ((self.family.reach)(self)?, self.family.slack);
         let bits =
             |factor: f64| (16..=30_u32).rev().find(|bits| reach * factor <= f64::from(46 - bits).exp2());
         let found = self.certificate.lattice_bits;
@@ -406,20 +366,13 @@ impl<'a> Facts<'a> {
     fn sampler(&self) -> Result<(), String> {
         let p = self.certificate.parameters as f64;
         let each = match self.noise {
-            Noise::Gaussian => p,
-            Noise::Laplace => 0.0,
-            Noise::Euclidean => 2.0 * p + 2.0,
+            NoiseKind::Gaussian => p,
+            NoiseKind::Laplace => 0.0,
+            NoiseKind::Euclidean => 2.0 * p + 2.0,
         };
-        let samples = match &self.certificate.released {
-            Released::Gradients { steps, .. } => f64::from(*steps) * each,
-            // The number of sampled pairs counts as a sample.
-            Released::SampledGradients { steps, .. } => f64::from(*steps) * (p + 1.0),
-            Released::Online { steps, .. } => f64::from(*steps) * p,
-            Released::Output { phases, .. } => phases.len() as f64 * each,
-            Released::Moments { .. } => each,
-        };
+        let samples = (self.family.samples)(self, each);
         let before: usize = self.certificate.stages.iter().map(Stage::coordinates).sum();
-        let before = if self.noise == Noise::Gaussian { before as f64 } else { 0.0 };
+        let before = if self.noise == NoiseKind::Gaussian { before as f64 } else { 0.0 };
         let counts =
             before + self.certificate.ranges.map_or(0.0, |ranges| ranges.columns as f64 * ranges.bins as f64);
         let expected = (1.0 + self.certificate.claim.epsilon.exp()) * (samples + counts) * 2.0_f64.powi(-100);

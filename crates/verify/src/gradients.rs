@@ -1,12 +1,28 @@
 //! Noisy gradients over all pairs: `proofs/noisy_gd.md`.
 
-use crate::constants;
 use crate::facts::{COMPOSITION, Facts};
 use crate::relations::{Relation, TOLERANCE, covers, require};
-use crate::stages;
-use pairdp_certificate::{GradientRelease, Released};
+use crate::{Family, ROUNDING, constants, stages};
+use pairdp_certificate::{Algorithm, GradientRelease, Released};
 
-pub(crate) fn relations(facts: &Facts) -> Vec<Relation> {
+pub(crate) const FAMILY: Family = Family {
+    is_of: |algorithm| algorithm == Algorithm::NoisyGd,
+    fits_plan: |facts, plan| steps(facts) == Some(plan.steps),
+    reach: |facts| {
+        let Released::Gradients { ratio, .. } = facts.certificate.released else { return Ok(f64::NAN) };
+        let largest = constants::largest_risk_gradient(facts.problem, 0.0, facts.n());
+        Ok(largest * facts.n() / constants::moved(facts.problem, 0.0) * ratio / facts.norm_factor())
+    },
+    slack: ROUNDING,
+    samples: |facts, each| f64::from(steps(facts).unwrap_or_default()) * each,
+    relations: |facts, _| relations(facts),
+};
+
+fn steps(facts: &Facts) -> Option<u32> {
+    if let Released::Gradients { steps, .. } = facts.certificate.released { Some(steps) } else { None }
+}
+
+fn relations(facts: &Facts) -> Vec<Relation> {
     let Released::Gradients { steps, kernel, ratio, releases } = &facts.certificate.released else {
         return Vec::new();
     };

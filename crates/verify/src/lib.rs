@@ -47,7 +47,38 @@ pub use samples::most_kept_pairs;
 pub use work::Patience;
 
 use facts::Facts;
-use pairdp_certificate::{Condition, Released, Score};
+use pairdp_certificate::{Algorithm, Condition, Released, Score, Training};
+use relations::Relation;
+
+/// What a family of releases is, beside its relations. Each function is asked about its own kind of [`Released`].
+struct Family {
+    /// Whether an algorithm releases this.
+    is_of: fn(Algorithm) -> bool,
+    /// Whether what was certified is what the plan says.
+    fits_plan: fn(&Facts, &Training) -> bool,
+    /// The largest query in units of the noise.
+    reach: fn(&Facts) -> Result<f64, String>,
+    /// How far rounding may move that.
+    slack: f64,
+    /// Approximate samples, where a release takes so many.
+    samples: fn(&Facts, f64) -> f64,
+    relations: fn(&Facts, Patience) -> Vec<Relation>,
+}
+
+impl Family {
+    fn of(released: &Released) -> &'static Self {
+        match released {
+            Released::Gradients { .. } => &gradients::FAMILY,
+            Released::SampledGradients { .. } => &samples::FAMILY,
+            Released::Online { .. } => &arrivals::FAMILY,
+            Released::Output { .. } => &results::FAMILY,
+            Released::Moments { .. } => &moments::FAMILY,
+        }
+    }
+}
+
+/// Rounding of a quotient at the edge between two numbers of bits.
+const ROUNDING: f64 = 1e-9;
 
 /// Recomputes the certificate in a model file's text; see the crate's description.
 ///
@@ -70,13 +101,7 @@ pub fn verify_document(document: &ModelDocument) -> Verdict {
 pub fn verify_with(document: &ModelDocument, patience: Patience) -> Verdict {
     let facts = Facts::of(document);
     let mut relations = facts.relations();
-    relations.extend(match &facts.certificate.released {
-        Released::Gradients { .. } => gradients::relations(&facts),
-        Released::SampledGradients { .. } => samples::relations(&facts),
-        Released::Online { .. } => arrivals::relations(&facts),
-        Released::Output { .. } => results::relations(&facts, patience),
-        Released::Moments { .. } => moments::relations(&facts),
-    });
+    relations.extend((facts.family.relations)(&facts, patience));
     let foreign = matches!(facts.problem.score, Score::Foreign(_));
     Verdict::of(relations, foreign.then_some(Condition::RESTS_ON))
 }

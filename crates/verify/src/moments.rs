@@ -2,10 +2,26 @@
 
 use crate::facts::{COMPOSITION, Facts};
 use crate::relations::{Relation, TOLERANCE, UNIT, covers, larger, require};
-use pairdp_certificate::{Neighbours, Released, Weights};
+use crate::{Family, ROUNDING};
+use pairdp_certificate::{Algorithm, Neighbours, Released, Weights};
 use std::f64::consts::{PI, SQRT_2};
 
-pub(crate) fn relations(facts: &Facts) -> Vec<Relation> {
+pub(crate) const FAMILY: Family = Family {
+    is_of: |algorithm| algorithm == Algorithm::Moments,
+    fits_plan: |_, plan| plan.steps == 1,
+    reach: |facts| {
+        let Released::Moments { weights, sensitivity, error, ratio, .. } = facts.certificate.released else {
+            return Ok(f64::NAN);
+        };
+        let distance = facts.norm_factor() * (sensitivity + 2.0 * error);
+        Ok(largest(weights, facts.problem.feature_bound) * ratio / distance)
+    },
+    slack: ROUNDING,
+    samples: |_, each| each,
+    relations: |facts, _| relations(facts),
+};
+
+fn relations(facts: &Facts) -> Vec<Relation> {
     let Released::Moments { weights, sensitivity, error, ratio, sigma } = facts.certificate.released else {
         return Vec::new();
     };

@@ -146,8 +146,8 @@ pub(crate) fn pairs(order: Order, n: usize, count: usize) -> Vec<[u32; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pairdp_learn::PublicIndices as _;
     use pairdp_noise::{Replay, Source};
+    use pairdp_release::PublicIndices as _;
 
     /// RFC 8439, appendix A.1, test vector 1: the second half of the first block (the first is the next key).
     #[test]

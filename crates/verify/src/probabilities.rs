@@ -7,7 +7,8 @@ use crate::facts::Facts;
 use crate::relations::{TOLERANCE, UNIT, close, covers, require};
 use crate::stages::part_of_all;
 use pairdp_certificate::{
-    Counted, Neighbours, Noise, Objective, PointLoss, Probabilities, RankingForm, Released, Stage, StageNoise,
+    Counted, Neighbours, NoiseKind, Objective, PointLoss, Probabilities, RankingForm, Released, Stage,
+    StageNoise,
 };
 
 /// How counts are read.
@@ -58,7 +59,7 @@ fn proved(facts: &Facts) -> Result<(), String> {
         matches!(facts.certificate.released, Released::Gradients { .. } | Released::Moments { .. });
     let known = !matches!(facts.problem.neighbours, Neighbours::AddRemoveOne { .. });
     let linear = facts.problem.score.is_linear();
-    require(two_classes && linear && whole_table && known && facts.noise != Noise::Euclidean, || {
+    require(two_classes && linear && whole_table && known && facts.noise != NoiseKind::Euclidean, || {
         "no proof for counts of scores".into()
     })
 }
@@ -68,8 +69,8 @@ fn check_noise(facts: &Facts, noise: StageNoise) -> Result<(), String> {
     let (n, p) = (facts.n(), (2 * CELLS) as f64);
     // Two cells move by 1 each, or under a promise one of them.
     let (moved, norm) = match (facts.noise, promised) {
-        (Noise::Laplace, true) => (1.0, p.sqrt()),
-        (Noise::Laplace, false) => (2.0, p.sqrt()),
+        (NoiseKind::Laplace, true) => (1.0, p.sqrt()),
+        (NoiseKind::Laplace, false) => (2.0, p.sqrt()),
         (_, true) => (1.0, 1.0),
         (_, false) => (2.0_f64.sqrt(), 1.0),
     };
@@ -96,7 +97,8 @@ fn reading(facts: &Facts, counted: &Probabilities, stage: Option<StageNoise>) ->
         }),
         (Counted::Private, None) => Err("counts of private records that were not certified".into()),
         (Counted::Private, Some(noise)) => {
-            let deviation = noise.sigma * if facts.noise == Noise::Laplace { 2.0_f64.sqrt() } else { 1.0 };
+            let deviation =
+                noise.sigma * if facts.noise == NoiseKind::Laplace { 2.0_f64.sqrt() } else { 1.0 };
             close("the noise of counts", counted.noise, deviation, TOLERANCE)?;
             let possible = if facts.certificate.is_secret_size() {
                 counted.counted >= 1.0 && counted.counted <= facts.n()

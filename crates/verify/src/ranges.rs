@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::relations::{TOLERANCE, covers, larger, require};
-use pairdp_certificate::{Noise, Ranges, Released};
+use pairdp_certificate::{NoiseKind, Ranges, Released};
 
 /// Bins of a column: 26 of either sign.
 const BINS: usize = 52;
@@ -22,7 +22,7 @@ pub(crate) fn check(facts: &Facts) -> Result<(), String> {
     })?;
     found.iter().zip(public).try_for_each(|(found, public)| edges(*found, *public))?;
     let proved = matches!(certificate.released, Released::Gradients { .. } | Released::Moments { .. });
-    let fits = proved && facts.noise == Noise::Gaussian && ranges.bins == BINS && ranges.columns > 0;
+    let fits = proved && facts.noise == NoiseKind::Gaussian && ranges.bins == BINS && ranges.columns > 0;
     require(fits, || "no proof for such counts".into())?;
     counts(facts.n(), ranges)
 }

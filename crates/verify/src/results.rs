@@ -1,11 +1,12 @@
 //! Noisy results of descents without noise, over disjoint parts if there are several: `proofs/output_gd.md`.
 
-use crate::algorithms::{is_full_batch, steps_in_runs};
+use crate::algorithms::{has_phases, is_full_batch, perturbs_output, steps_in_runs};
 use crate::constants::is_semidefinite;
 use crate::facts::{COMPOSITION, Facts};
 use crate::paths::{self, Step};
 use crate::relations::{Relation, SENSITIVITY, TOLERANCE, WORK, covers, require};
 use crate::work::{self, Patience};
+use crate::{Family, ROUNDING};
 use pairdp_certificate::{Algorithm, Average, Order, Phase, Released};
 
 /// How far a sensitivity may lie above its recomputation, for recurrences that are followed alike.
@@ -15,7 +16,35 @@ const RUN_TOLERANCE: f64 = 3e-2;
 /// And where distances reach the diameter of the domain: they were cut off once a run, and are here at every step.
 const CAPPED_TOLERANCE: f64 = 0.25;
 
-pub(crate) fn relations(facts: &Facts, patience: Patience) -> Vec<Relation> {
+pub(crate) const FAMILY: Family = Family {
+    is_of: perturbs_output,
+    fits_plan: |facts, plan| {
+        let Released::Output { order, average, phases, .. } = &facts.certificate.released else {
+            return false;
+        };
+        // Phases divide the step size by 4, 16, ….
+        let quarters = has_phases(plan.algorithm);
+        let rate = phases.first().map(|phase| phase.step_size * if quarters { 4.0 } else { 1.0 });
+        phases.iter().map(|phase| u64::from(phase.steps)).sum::<u64>() == u64::from(plan.steps)
+            && rate.is_some_and(|rate| rate.to_bits() == plan.step_size.to_bits())
+            && order.is_none_or(|order| order == plan.order.unwrap_or_default())
+            && *average == plan.average
+    },
+    reach: |facts| {
+        let Released::Output { ratio, phases, .. } = &facts.certificate.released else { return Ok(f64::NAN) };
+        let norm = facts.norm_factor();
+        let reach = |phase| paths::travel(facts, phase) * ratio / (norm * phase.sensitivity);
+        Ok(phases.iter().map(reach).fold(0.0, |most, reach| if reach > most { reach } else { most }))
+    },
+    slack: ROUNDING,
+    samples: |facts, each| {
+        let Released::Output { phases, .. } = &facts.certificate.released else { return f64::NAN };
+        phases.len() as f64 * each
+    },
+    relations,
+};
+
+fn relations(facts: &Facts, patience: Patience) -> Vec<Relation> {
     let Released::Output { order, average, kernel, ratio, phases } = &facts.certificate.released else {
         return Vec::new();
     };

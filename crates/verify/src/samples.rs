@@ -3,10 +3,11 @@
 use crate::constants::{constants, packing_error, pair_relation};
 use crate::facts::Facts;
 use crate::relations::{Relation, TOLERANCE, UNIT, covers, require, smaller};
+use crate::{Family, ROUNDING};
 use pairdp_accountant::delta_value;
 use pairdp_accountant::event::{Event, Release, Sampling as Sampled};
 use pairdp_accountant::quadrature::gaussian_delta;
-use pairdp_certificate::{Labels, Noise, Problem, Released, Sampling};
+use pairdp_certificate::{Algorithm, Labels, NoiseKind, Problem, Released, Sampling};
 use pairdp_units::Epsilon;
 
 /// How far δ of the contour engine, a value, may lie below the claimed δ, which a pessimistic discretisation calibrated.
@@ -18,7 +19,32 @@ const TAIL_BITS: i32 = 112;
 /// As many pairs in the mean as the sampler can draw.
 const MOST_EXPECTED: f64 = 4096.0;
 
-pub(crate) fn relations(facts: &Facts) -> Vec<Relation> {
+pub(crate) const FAMILY: Family = Family {
+    is_of: |algorithm| algorithm == Algorithm::NoisySgd,
+    fits_plan: |facts, plan| {
+        let Released::SampledGradients { steps, sampling, .. } = facts.certificate.released else {
+            return false;
+        };
+        steps == plan.steps && expected_pairs(sampling) == plan.expected_pairs
+    },
+    reach: |facts| {
+        let Released::SampledGradients { sensitivity, noise_multiplier, sampling, .. } =
+            facts.certificate.released
+        else {
+            return Ok(f64::NAN);
+        };
+        Ok(most_terms(sampling)? * facts.over_domain().gradient / (sensitivity * noise_multiplier))
+    },
+    slack: ROUNDING,
+    // The number of sampled pairs counts as a sample.
+    samples: |facts, _| {
+        let Released::SampledGradients { steps, .. } = facts.certificate.released else { return f64::NAN };
+        f64::from(steps) * (facts.certificate.parameters as f64 + 1.0)
+    },
+    relations: |facts, _| relations(facts),
+};
+
+fn relations(facts: &Facts) -> Vec<Relation> {
     let Released::SampledGradients { steps, sampling, sensitivity, gradient_error, noise_multiplier, sigma } =
         facts.certificate.released
     else {
@@ -70,7 +96,7 @@ fn check_sampling(facts: &Facts, found: Sampling) -> Result<(), String> {
         Sampling::FixedSize { batch, records: n } => !facts.is_pointwise() && batch == 2 && n == records,
         Sampling::PoissonPairs { records: n, .. } => !facts.is_pointwise() && n == records,
     };
-    require(fits && facts.noise == Noise::Gaussian, || format!("{found:?} does not fit"))
+    require(fits && facts.noise == NoiseKind::Gaussian, || format!("{found:?} does not fit"))
 }
 
 /// The mean number of kept pairs, if pairs are kept independently.

@@ -6,7 +6,7 @@
 use crate::facts::Facts;
 use crate::relations::{TOLERANCE, UNIT, close, covers, larger, require};
 use pairdp_certificate::{
-    Encoding, Noise, Objective, PointLoss, RankingForm, Released, Representation, Stage,
+    Encoding, NoiseKind, Objective, PointLoss, RankingForm, Released, Representation, Stage,
 };
 
 /// Knots of a column of numbers: 33 equally far apart, and six halvings towards −1, from both sides towards 0, and towards 1.
@@ -109,15 +109,15 @@ pub(crate) fn check(facts: &Facts) -> Result<(), String> {
         format!("{numbers} and {categories} columns, {coordinates} weights do not fit the encoding")
     })?;
     let proved = matches!(facts.certificate.released, Released::Gradients { .. } | Released::Moments { .. })
-        && facts.noise != Noise::Euclidean;
+        && facts.noise != NoiseKind::Euclidean;
     require(proved, || "no proof for such a stage".into())?;
     // ‖h − h′‖² ≤ 2v² a column, 1 for the label; in ℓ1 2v and 1. A secret number of records has the weight √S.
     let (n, p) = (facts.n(), coordinates as f64);
     let squares = numbers as f64 + CATEGORY_WEIGHT.powi(2) * categories as f64;
     let half = numbers as f64 + CATEGORY_WEIGHT * categories as f64;
     let (moved, norm) = match facts.noise {
-        Noise::Laplace => (larger(2.0 * half, half + squares.sqrt()) + 1.0, p.sqrt()),
-        Noise::Gaussian | Noise::Euclidean => ((2.0 * squares + 1.0).sqrt(), 1.0),
+        NoiseKind::Laplace => (larger(2.0 * half, half + squares.sqrt()) + 1.0, p.sqrt()),
+        NoiseKind::Gaussian | NoiseKind::Euclidean => ((2.0 * squares + 1.0).sqrt(), 1.0),
     };
     covers("Δ", noise.sensitivity, moved, TOLERANCE)?;
     covers("τ", noise.error, n * UNIT * (p + 1.0).sqrt(), TOLERANCE)?;
@@ -141,7 +141,7 @@ fn share(facts: &Facts, share: f64, ratio: f64) -> Result<(), String> {
 
 /// What a ratio is of all that is released: squared for Gaussian noise, as it is for others.
 pub(crate) fn part_of_all(facts: &Facts, ratio: f64) -> Result<f64, String> {
-    let part = |ratio: f64| if facts.noise == Noise::Gaussian { ratio * ratio } else { ratio };
+    let part = |ratio: f64| if facts.noise == NoiseKind::Gaussian { ratio * ratio } else { ratio };
     let training = match facts.certificate.released {
         Released::Gradients { steps, ratio, .. } => f64::from(steps) * part(ratio),
         Released::Moments { ratio, .. } => part(ratio),
@@ -161,7 +161,7 @@ fn reading(facts: &Facts, released: &Representation, sigma: f64, coordinates: us
         reading => [READING, READING_FINE, READING_TIMES].contains(&reading),
     };
     require(known, || format!("`{}` is neither `{READING}` nor `{READING_FINE}`", released.reading))?;
-    let deviation = sigma * if facts.noise == Noise::Laplace { 2.0_f64.sqrt() } else { 1.0 };
+    let deviation = sigma * if facts.noise == NoiseKind::Laplace { 2.0_f64.sqrt() } else { 1.0 };
     close("the noise of weights", released.noise, deviation, TOLERANCE)?;
     let possible = if facts.certificate.is_secret_size() {
         released.counted >= 1.0 && released.counted <= facts.n()

@@ -4,11 +4,11 @@
 
 mod trained;
 
-use pairdp_certificate::ModelDocument;
+use pairdp_certificate::{Algorithm, ModelDocument};
 use pairdp_data::{Encoding, Label, Schema, Table};
-use pairdp_learn::{
-    Algorithm, Calibration, LossKind, PrivateModel, RepresentationKind, Settings, Task, Training,
-};
+use pairdp_learn::{Calibration, RepresentationKind, Settings, Training};
+use pairdp_model::{PrivateModel, Task};
+use pairdp_pairwise::LossKind;
 use pairdp_units::Budget;
 use pairdp_verify::verify;
 use serde_json::{Value, json};

@@ -6,11 +6,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pairdp_certificate as plain;
-use pairdp_learn::{Algorithm, Average, Mechanism, Plan};
+use pairdp_certificate::{Algorithm, Average};
 use pairdp_pairwise::{
     Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
     Regularity, kernel,
 };
+use pairdp_release::{Mechanism, Plan};
 use pairdp_units::Budget;
 use pairdp_verify::constants::{self, Slope};
 

@@ -4,8 +4,7 @@
 
 mod trained;
 
-use pairdp_certificate::{ModelDocument, Released};
-use pairdp_learn::Algorithm;
+use pairdp_certificate::{Algorithm, ModelDocument, Released};
 use pairdp_noise::{Replay, Source};
 use pairdp_verify::{Patience, Verdict, verify_document, verify_with};
 use serde_json::Value;

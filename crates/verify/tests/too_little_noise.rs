@@ -5,9 +5,9 @@
 
 mod trained;
 
-use pairdp_certificate::{Algorithm, ModelDocument, Noise, Released};
-use pairdp_learn::{NoiseKind, Order, Plan, Shuffle};
+use pairdp_certificate::{Algorithm, ModelDocument, NoiseKind, Order, Released, Shuffle};
 use pairdp_pairwise::{Domain, Labels, MetricLoss, Objective, Problem};
+use pairdp_release::Plan;
 use pairdp_verify::verify_document;
 use trained::{document, objectives, plan};
 
@@ -18,7 +18,7 @@ fn failed(document: &ModelDocument) -> Vec<&'static str> {
 /// What rounding to the lattice takes off a ratio, and the factor to the norm of the noise.
 fn rounding(document: &ModelDocument) -> (f64, f64) {
     let p = document.certificate.parameters as f64;
-    let laplace = Noise::from_name(&document.certificate.noise) == Some(Noise::Laplace);
+    let laplace = NoiseKind::from_name(&document.certificate.noise) == Some(NoiseKind::Laplace);
     let norm = if laplace { p.sqrt() } else { 1.0 };
     let bits = i32::try_from(document.certificate.lattice_bits).unwrap();
     (norm * p.sqrt() * (1.0 + 2.0_f64.powi(-7)) * 2.0_f64.powi(-bits), norm)

@@ -7,8 +7,10 @@
 
 use crate::report::Report;
 use anyhow::{Context, Result};
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{Algorithm, DomainKind, RepresentationKind, Risk, Settings, Task, Training};
+use pairdp_learn::{DomainKind, RepresentationKind, Risk, Settings, Training};
+use pairdp_model::Task;
 use pairdp_noise::Replay;
 use pairdp_reproduce::ceiling;
 use pairdp_reproduce::sets::{Entry, SETS, part, scaled};

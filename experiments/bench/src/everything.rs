@@ -44,7 +44,7 @@ pub(crate) fn run(report: &mut Report) {
         };
         accepted += 1;
         let Found { adjacency, reached, .. } = found;
-        let algorithm = case.settings.algorithm.map_or("auto", pairdp_learn::Algorithm::name);
+        let algorithm = case.settings.algorithm.map_or("auto", pairdp_certificate::Algorithm::name);
         let row = rows.entry((case.settings.task.name(), algorithm, adjacency.name())).or_default();
         row.accepted += 1;
         if reached > row.reached {

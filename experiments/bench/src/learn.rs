@@ -4,10 +4,11 @@
 //! samples is drawn by itself in the same run and subtracted.
 
 use crate::report::{Report, best_seconds};
-use pairdp_learn::{Algorithm, Average, Checkpointer, Curator, LearnError, Mechanism, Plan};
+use pairdp_certificate::{Algorithm, Average};
 use pairdp_noise::{Replay, Scale, Secure, Source, fill_gaussian};
 use pairdp_pairwise::kernel::{Par, gradient};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
+use pairdp_release::{Checkpointer, Curator, LearnError, Mechanism, Plan};
 use pairdp_units::Budget;
 
 const RECORDS: usize = 1_000_000;

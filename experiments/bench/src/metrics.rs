@@ -7,7 +7,9 @@
 use crate::report::Report;
 use anyhow::Result;
 use pairdp_data::Table;
-use pairdp_learn::{LossKind, RepresentationKind, Settings, Task, Training};
+use pairdp_learn::{RepresentationKind, Settings, Training};
+use pairdp_model::Task;
+use pairdp_pairwise::LossKind;
 use pairdp_reproduce::regimes::{Loaded, Regime, sets};
 use pairdp_reproduce::sets::{part, standardised};
 use pairdp_reproduce::splits::{identity, mean, plain, quality};

@@ -1,5 +1,6 @@
 //! A step of a network against the two products of matrices that it is made of, and the memory that it takes; and how well networks
-//! predict, beside `auto`: `cargo xtask bench networks --data DIR [--only SET,…] [--epsilons 1] [--splits K] [--settings JSON] [--risk pairs]`.
+//! predict, beside `auto`: `cargo xtask bench networks --data DIR [--only SET,…] [--epsilons 1] [--splits K] [--settings JSON] [--risk pairs]
+//! [--random-features]`.
 
 use crate::report::{Report, best_seconds, memory};
 use anyhow::{Context as _, Result};
@@ -40,6 +41,10 @@ fn measure(report: &mut Report) -> Result<()> {
     let mut contenders = vec![("auto", Settings::default()), ("network", network)];
     if Report::option("--risk").as_deref() == Some("pairs") {
         contenders.push(("network of pairs", pairs));
+    }
+    if std::env::args().any(|said| said == "--random-features") {
+        let scores = Some(ScoreKind::RandomFeatures);
+        contenders.push(("random features", Settings { scores, ..Settings::default() }));
     }
     let large = large_sets()?;
     let only = Report::option("--only");

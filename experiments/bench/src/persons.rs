@@ -1,8 +1,9 @@
 //! Persons with several records: how well models rank, beside what else could be done, and what weights cost in time.
 
 use crate::report::{Report, best_seconds};
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Owners, Table};
-use pairdp_learn::{Algorithm, Settings, Training};
+use pairdp_learn::{Settings, Training};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::moments::{self, Target, Weights};

@@ -2,12 +2,14 @@
 //! alone. Times are of the processor, so that other work beside it does not count.
 
 use crate::report::{Report, best_cpu_seconds};
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{Algorithm, LearnError, RepresentationKind, Settings, Training};
+use pairdp_learn::{RepresentationKind, Settings, Training};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::Strata;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::knots::{Block, KnotSums, Layout, Spacing};
+use pairdp_release::LearnError;
 use pairdp_units::Budget;
 
 const RECORDS: usize = 100_000;

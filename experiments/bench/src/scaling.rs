@@ -7,8 +7,10 @@
 
 use crate::report::{Point, Report, cpu_seconds, memory, slopes};
 use anyhow::{Context as _, Result};
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{Algorithm, Settings, Task, Training};
+use pairdp_learn::{Settings, Training};
+use pairdp_model::Task;
 use pairdp_noise::{Replay, Source};
 use pairdp_units::Budget;
 use rayon::prelude::*;

@@ -7,7 +7,7 @@
 use crate::report::Report;
 use anyhow::{Context as _, Result};
 use pairdp_data::Table;
-use pairdp_learn::Task;
+use pairdp_model::Task;
 use pairdp_noise::Replay;
 use pairdp_reproduce::regimes::{self, Regime};
 use pairdp_reproduce::sets::{SETS, part};

@@ -6,9 +6,11 @@
 
 use crate::report::{Report, best_seconds};
 use anyhow::{Context as _, Result};
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, LabelUse, Schema, Table};
 use pairdp_learn::baseline::{self, Baseline};
-use pairdp_learn::{Algorithm, RepresentationKind, Settings, Task, Training};
+use pairdp_learn::{RepresentationKind, Settings, Training};
+use pairdp_model::Task;
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::kernel::{self, Par};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};

@@ -11,9 +11,12 @@
 use crate::report::Report;
 use anyhow::{Context as _, Result};
 use pairdp_accountant::gaussian;
+use pairdp_certificate::Algorithm;
 use pairdp_data::Table;
 use pairdp_learn::baseline::{self, Baseline};
-use pairdp_learn::{Algorithm, LossKind, RepresentationKind, Risk, Settings, Task, Training};
+use pairdp_learn::{RepresentationKind, Risk, Settings, Training};
+use pairdp_model::Task;
+use pairdp_pairwise::LossKind;
 use pairdp_reproduce::ceiling;
 use pairdp_reproduce::regimes::{Loaded, Regime, Set, sets};
 use pairdp_reproduce::sets::{part, standardised};

@@ -2,10 +2,12 @@
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, Label, simulate};
-use pairdp_learn::{Algorithm, Checkpointer, Curator, Mechanism, Plan, Predictor, PrivateModel, Task};
+use pairdp_model::{Predictor, PrivateModel, Task};
 use pairdp_noise::Secure;
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm, Records};
+use pairdp_release::{Checkpointer, Curator, Mechanism, Plan};
 use pairdp_units::Budget;
 use parquet::basic::{Compression as Packing, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
@@ -145,7 +147,8 @@ fn model_file(kind: Algorithm) -> Result<Vec<u8>, Box<dyn Error>> {
         parameters,
         representation: None,
         probabilities: None,
-        score: pairdp_learn::Score::Linear,
+        random_features: None,
+        score: pairdp_pairwise::Score::Linear,
     };
-    Ok(PrivateModel::new(predictor, plan, 0.1, certificate).to_json()?.into_bytes())
+    Ok(PrivateModel::new(predictor, plan.into(), 0.1, certificate).to_json()?.into_bytes())
 }

@@ -2,7 +2,7 @@
 
 use crate::seeds::{self, SCHEMA, SECRET};
 use pairdp_data::{Encoding, LabelUse, Schema, Table, template};
-use pairdp_learn::PrivateModel;
+use pairdp_model::PrivateModel;
 use pairdp_verify::{ModelDocument, Patience, verify_with};
 use std::path::Path;
 

@@ -2,7 +2,8 @@
 
 use crate::{Experiment, Job, Jobs, Row, Value};
 use anyhow::Result;
-use pairdp_learn::{Algorithm, Settings, explain};
+use pairdp_certificate::Algorithm;
+use pairdp_learn::{Settings, explain};
 use pairdp_pairwise::RankingForm;
 use pairdp_units::Budget;
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use pairdp_data::{Encoding, LabelUse, Schema, Table};
-use pairdp_learn::Task;
+use pairdp_model::Task;
 use pairdp_noise::{Replay, Source};
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{Predictor, Task};
+use pairdp_model::{Predictor, Task};
 use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::measure;
 
@@ -31,7 +31,8 @@ pub fn plain(task: Task, columns: usize, constant: f64, parameters: Vec<f64>) ->
         parameters,
         representation: None,
         probabilities: None,
-        score: pairdp_learn::Score::Linear,
+        random_features: None,
+        score: pairdp_pairwise::Score::Linear,
     })
 }
 

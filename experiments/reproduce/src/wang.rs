@@ -7,11 +7,11 @@
 use crate::splits::{plain, quality};
 use crate::{Experiment, Job, Jobs, Row, Scope, Value, ceiling};
 use anyhow::Result;
+use pairdp_certificate::{Algorithm, Average, Order, Paper, Shuffle};
 use pairdp_data::{Encoding, Table};
 use pairdp_learn::baseline::{self, Baseline};
-use pairdp_learn::{
-    Algorithm, Average, Calibration, Order, Paper, Predictor, Settings, Shuffle, Task, Training,
-};
+use pairdp_learn::{Calibration, Settings, Training};
+use pairdp_model::{Predictor, Task};
 use pairdp_noise::{Replay, Source};
 use pairdp_units::Budget;
 use rayon::prelude::*;

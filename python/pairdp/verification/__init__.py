@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,17 +41,12 @@ import numpy as np
 from . import arrivals, gradients, moments, results, samples, signature
 from .facts import PATIENCE, RESTS_ON, Facts
 from .reading import load
-from .relations import Mismatch, Relations
+from .relations import Mismatch, require
 
 __all__ = ["Check", "Verdict", "verify"]
 
-KINDS: dict[str, Callable[[Facts], Relations]] = {
-    "gradients": gradients.relations,
-    "moments": moments.relations,
-    "online": arrivals.relations,
-    "sampled-gradients": samples.relations,
-    "output": results.relations,
-}
+FAMILIES = {family.KIND: family for family in (arrivals, gradients, moments, results, samples)}
+"""Modules of what can be released, by how certificates call it."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +117,9 @@ def verify(
     with np.errstate(all="ignore"):
         try:
             facts = Facts(load(model), patience)
-            relations = facts.relations() + KINDS[facts.released["kind"]](facts)
+            family = FAMILIES[facts.released["kind"]]
+            require(facts.algorithm in family.ALGORITHMS, f"{facts.algorithm} does not release this")
+            relations = facts.relations() + family.relations(facts)
         except (
             Mismatch,
             LookupError,

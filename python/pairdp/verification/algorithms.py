@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-GRADIENTS = {"noisy-gd": "gradients", "noisy-sgd": "sampled-gradients", "online-pair": "online"}
-MOMENTS = {"moments": "moments"}
 RESULTS = ("output-gd", "output-sgd", "phased-gd", "localized-sgd", "offline-pair", "matching-sgd")
-KINDS = GRADIENTS | MOMENTS | dict.fromkeys(RESULTS, "output")
-"""What each releases."""
+"""Algorithms that release results of descents without noise."""
 WHOLE_TABLE = ("noisy-gd", "output-gd", "phased-gd")
 """Algorithms whose steps go over all pairs."""
 LEARN_FROM_TIMES = ("moments", "noisy-gd", "noisy-sgd", "output-gd", "phased-gd")

@@ -11,6 +11,11 @@ from .facts import COMPOSITION, LATTICE, Facts
 from .reading import fields
 from .relations import UNIT, Relations, covers, require
 
+KIND = "online"
+"""How certificates call such releases."""
+ALGORITHMS = ("online-pair",)
+"""Whose they are."""
+
 
 def relations(facts: Facts) -> Relations:
     """Return the relations of one pass."""

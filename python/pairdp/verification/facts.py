@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from . import former, probabilities, provenance, ranges, stages
-from .algorithms import HALVING, KINDS, LEARN_FROM_TIMES, WHOLE_TABLE
+from .algorithms import HALVING, LEARN_FROM_TIMES, WHOLE_TABLE
 from .constants import Constants, constants, score_parameters
 from .losses import MARGINS
-from .reading import Problem, fields, number
+from .reading import Problem, fields, number, read_random_features
 from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
 
 LAWS = {"rounded-gaussian/1": "gaussian", "discrete-laplace/1": "laplace", "rounded-euclidean/1": "euclidean"}
@@ -72,9 +72,8 @@ class Facts:
         if "ranges" in self.certificate:
             self.ranges = fields(self.certificate["ranges"], "columns bins sensitivity ratio lattice_bits sigma")
         self.stages = [stages.read(stage) for stage in self.certificate.get("stages", [])]
-        require(KINDS[self.algorithm] == self.released["kind"], f"{self.algorithm} does not release this")
         keys = "task encoding feature_bound parameters"
-        self.predictor = fields(document["predictor"], keys, "label constant representation probabilities score")
+        self.predictor = fields(document["predictor"], keys, "label constant representation probabilities random_features score")
         self.constant = number(self.predictor.get("constant", 0.0))
         optional = "order expected_pairs constant_noise tighten momentum representation probabilities"
         self.plan = fields(document["training"], "algorithm steps step_size average law", optional)
@@ -171,6 +170,8 @@ class Facts:
         columns = fields(self.predictor["encoding"], "columns", "text")["columns"]
         ranks = stages.maps_rows(self.predictor.get("representation"))
         encoded = stages.mapped(columns) if ranks else sum(_width(column) for column in columns)
+        # Waves of the row alone, along directions that a public seed gives, within the same bound: ``networks.md``.
+        encoded += read_random_features(self.predictor.get("random_features"))
         weights, d = len(self.predictor["parameters"]), self.features
         task, expected, released = self.problem.kind, d, d
         if task == "metric":

@@ -8,6 +8,11 @@ from .facts import COMPOSITION, LATTICE, Facts
 from .reading import fields
 from .relations import EXCESS, Relations, covers, require
 
+KIND = "gradients"
+"""How certificates call such releases."""
+ALGORITHMS = ("noisy-gd",)
+"""Whose they are."""
+
 
 def relations(facts: Facts) -> Relations:
     """Return the relations of descent over all pairs."""

@@ -10,6 +10,11 @@ from .facts import COMPOSITION, LATTICE, Facts
 from .reading import fields
 from .relations import UNIT, Relations, covers, require
 
+KIND = "moments"
+"""How certificates call such releases."""
+ALGORITHMS = ("moments",)
+"""Whose they are."""
+
 
 def relations(facts: Facts) -> Relations:
     """Return the relations of released moments."""

@@ -92,6 +92,17 @@ def read_foreign(score: Any) -> tuple[int, float] | None:
     return parameters, bound
 
 
+def read_random_features(form: Any) -> int:
+    """Return how many random features follow a row."""
+    if form is None:
+        return 0
+    form = fields(form, "directions linear spread seed")
+    linear, spread, directions = number(form["linear"]), number(form["spread"]), form["directions"]
+    require(isinstance(directions, int) and isinstance(form["seed"], int), "a part of a direction, or of a seed")
+    require(0.0 < linear < 1.0 and 1e-6 <= spread <= 1e6 and 1 <= directions <= 10**6, "no random features have such numbers")
+    return 2 * directions
+
+
 def read_hidden(score: Any) -> int | None:
     """Return how many hidden units a score has; none where it is linear."""
     name, entries = _variant(score, _SCORES)

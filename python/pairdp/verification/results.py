@@ -6,11 +6,16 @@ import math
 from itertools import pairwise
 
 from . import work
-from .algorithms import HALVING, steps_in_runs
+from .algorithms import HALVING, RESULTS, steps_in_runs
 from .facts import COMPOSITION, LATTICE, Facts
 from .paths import Step, scores_are_kept, sensitivity, travel
 from .reading import fields
 from .relations import Mismatch, Relations, covers, require
+
+KIND = "output"
+"""How certificates call such releases."""
+ALGORITHMS = RESULTS
+"""Whose they are."""
 
 SHUFFLES = ("with-replacement", "fixed-permutation", "reshuffled")
 RUN_EXCESS = 3e-2

@@ -17,6 +17,11 @@ from .facts import LATTICE, Facts
 from .reading import fields
 from .relations import UNIT, Relations, covers, require
 
+KIND = "sampled-gradients"
+"""How certificates call such releases."""
+ALGORITHMS = ("noisy-sgd",)
+"""Whose they are."""
+
 Vector = NDArray[np.float64]
 
 DISCRETISATION = 2e-2

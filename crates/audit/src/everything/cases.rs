@@ -1,10 +1,10 @@
 //! All combinations of public choices.
 
-use pairdp_learn::{
-    Algorithm, Average, DomainKind, LearnError, LossKind, NoiseKind, RepresentationKind, Risk, ScoreKind,
-    Settings, Shuffle, Task,
-};
-use pairdp_pairwise::{Labels, Neighbours, RankingForm, Sensitivity};
+use pairdp_certificate::{Algorithm, Average, NoiseKind, Shuffle};
+use pairdp_learn::{DomainKind, RepresentationKind, Risk, ScoreKind, Settings};
+use pairdp_model::Task;
+use pairdp_pairwise::{Labels, LossKind, Neighbours, RankingForm, Sensitivity};
+use pairdp_release::LearnError;
 use pairdp_units::{Budget, UnitError};
 use std::fmt;
 

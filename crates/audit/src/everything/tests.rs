@@ -1,11 +1,11 @@
 //! What the search is for: claims that hold survive it, and those of version 0.1 that did not would not have.
 
 use super::*;
-use pairdp_learn::{
-    Algorithm, Average, DomainKind, LossKind, Plan, RepresentationKind, Risk, ScoreKind, Settings, Shuffle,
-    Task,
-};
-use pairdp_pairwise::{Labels, MetricLoss, Problem};
+use pairdp_certificate::{Algorithm, Average, Shuffle};
+use pairdp_learn::{DomainKind, RepresentationKind, Risk, ScoreKind, Settings};
+use pairdp_model::Task;
+use pairdp_pairwise::{Labels, LossKind, MetricLoss, Problem};
+use pairdp_release::Plan;
 use rayon::prelude::*;
 
 fn case(change: impl Fn(&mut Settings)) -> Case {

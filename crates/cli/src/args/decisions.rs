@@ -1,7 +1,7 @@
 //! From scores to decisions.
 
 use clap::Args;
-use pairdp_learn::FlagBy;
+use pairdp_model::FlagBy;
 use std::path::PathBuf;
 
 /// Which records to flag.

@@ -4,12 +4,11 @@ use super::decisions::Counting;
 use crate::failure::Failure;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use pairdp_certificate::{Algorithm, Average, NoiseKind, Paper, Shuffle};
 use pairdp_data::Schema;
-use pairdp_learn::{
-    Algorithm, Average, Calibration, DomainKind, LossKind, NoiseKind, Paper, RepresentationKind, Risk,
-    ScoreKind, Settings, Shuffle, Task,
-};
-use pairdp_pairwise::{PerPerson, RankingForm, Unit};
+use pairdp_learn::{Calibration, DomainKind, RepresentationKind, Risk, ScoreKind, Settings};
+use pairdp_model::Task;
+use pairdp_pairwise::{LossKind, PerPerson, RankingForm, Unit};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -32,17 +31,18 @@ pub(crate) struct Tuning {
     /// Exponent of the q-hinge and q-norm losses, between 1 and 2
     #[arg(long, value_name = "Q", default_value_t = 1.5, allow_negative_numbers = true)]
     pub(crate) q: f64,
-    /// What is compared: a weighted sum of columns, or one hidden layer beside it (noisy-gd, on tables of some 100,000 records and more)
-    /// [default: linear]
-    #[arg(long, alias = "score", value_name = "KIND", value_parser = named::<ScoreKind>(["linear", "network"]))]
+    /// What is compared: a weighted sum of columns, or beside it one hidden layer (with noisy-gd) or waves along random directions, for
+    /// tables of some 100,000 records and more [default: linear]
+    #[arg(long, alias = "score", value_name = "KIND", value_parser = named::<ScoreKind>(["linear", "network", "random-features"]))]
     pub(crate) scores: Option<ScoreKind>,
-    /// Networks: hidden units [default: 64]
+    /// Networks: hidden units [default: 64]; random features: how many, an even number [default: 800]
     #[arg(long, value_name = "H")]
     pub(crate) hidden: Option<u32>,
-    /// Networks: what the linear term has of the gradient at the start, between 0 and 1 [default: 0.85; 0.5 where n times μ is 20,000 and more]
+    /// Networks and random features: what the linear term has beside them, between 0 and 1 [default: 0.5; of networks 0.85 where n times μ is
+    /// below 20,000]
     #[arg(long, value_name = "A", allow_negative_numbers = true)]
     pub(crate) linear_share: Option<f64>,
-    /// Networks: public seed of the first weights, which never reaches the noise [default: 1]
+    /// Networks and random features: public seed of the first weights or of the directions, which never reaches the noise [default: 1]
     #[arg(long, value_name = "SEED")]
     pub(crate) start_seed: Option<u64>,
     /// A public guess of the share of positive records; nothing depends on it any more

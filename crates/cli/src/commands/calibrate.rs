@@ -8,7 +8,7 @@ use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use crate::require_public::require_public;
 use pairdp_data::LabelUse;
-use pairdp_learn::ModelError;
+use pairdp_model::ModelError;
 use serde_json::json;
 use std::process::ExitCode;
 

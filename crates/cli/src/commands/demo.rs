@@ -6,10 +6,13 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Force, Kind, Output, Taken};
 use crate::printer::Printer;
+use pairdp_certificate::Algorithm;
 use pairdp_data::{Encoding, LabelUse, Schema, Table, simulate};
+use pairdp_learn::Settings;
 use pairdp_learn::baseline::Baseline;
-use pairdp_learn::{Algorithm, Checkpointer, PrivateModel, Settings};
+use pairdp_model::PrivateModel;
 use pairdp_pairwise::measure;
+use pairdp_release::Checkpointer;
 use pairdp_units::Budget;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -146,9 +149,9 @@ fn page(
 
 /// What was released.
 fn how(model: &PrivateModel) -> String {
-    match model.training.algorithm() {
+    match model.training.algorithm {
         Algorithm::Moments => "one noisy release of moments".into(),
-        algorithm => format!("{} in {} steps", algorithm.name(), model.training.steps()),
+        algorithm => format!("{} in {} steps", algorithm.name(), model.training.steps),
     }
 }
 

@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{Force, Kind, Output, Role, Taken};
 use crate::printer::Printer;
-use pairdp_learn::{Predictor, Task};
+use pairdp_model::{Predictor, Task};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -56,6 +56,13 @@ fn plain(predictor: &Predictor) -> Value {
         let ((intercept, slope), [low, high]) = (line.line(), line.ends());
         object["log_odds"] = json!({ "intercept": intercept, "slope": slope, "low": low, "high": high });
         object["cut"] = json!(predictor.cut());
+    }
+    // What follows a row in its vector: height·(cos, sin) of each direction's product with the row, whose own part is multiplied by `row`.
+    if let Some(waves) = predictor.waves() {
+        let (row, height, directions) = waves.parts();
+        let directions: Vec<&[f64]> = directions.chunks_exact(waves.columns()).collect();
+        object["format"] = json!("pairdp-scoring/4");
+        object["waves"] = json!({ "row": row, "height": height, "directions": directions });
     }
     // What hidden units add: outer · tanh(inner · (row, constant) + offsets).
     if let Some(layer) = predictor.hidden_layer() {

@@ -7,7 +7,7 @@ use crate::files;
 use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
 use pairdp_data::{LabelKind, LabelUse, Piece, Survey, Table};
-use pairdp_learn::{FlagBy, Predictor, Task};
+use pairdp_model::{FlagBy, Predictor, Task};
 use serde_json::json;
 use sink::Sink;
 use std::borrow::Cow;

@@ -2,7 +2,8 @@ use crate::args::Show;
 use crate::failure::Failure;
 use crate::files::{self, AnyModel};
 use crate::printer::Printer;
-use pairdp_learn::{At, Effect, Effects, Of, Predictor, Score, Task};
+use pairdp_model::{At, Effect, Effects, Of, Predictor, Task};
+use pairdp_pairwise::Score;
 use pairdp_units::shown;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -54,6 +55,15 @@ pub(crate) fn no_scores(model: &str, predictor: &Predictor) -> Failure {
                 form.hidden
             ),
             "score rows with `pairdp predict`, see its layers with `pairdp export --to json`, or train with --scores linear",
+        );
+    }
+    if let Some(form) = predictor.random_features {
+        return Failure::refused(
+            format!(
+                "{model}: random features have no coefficients of columns: their {} directions take all columns together",
+                form.directions
+            ),
+            "score rows with `pairdp predict`, or train with --scores linear",
         );
     }
     Failure::refused(

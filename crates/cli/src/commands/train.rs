@@ -9,9 +9,11 @@ use crate::printer::Printer;
 use crate::reservation;
 use crate::signing::Signing;
 use pairdp_data::{DataError, Encoding, LabelUse, Schema, Table, table_files, template};
-use pairdp_learn::parts::{CountedParts, describe};
-use pairdp_learn::{Checkpointer, PrivateModel, Rows, Settings, Task, Training};
+use pairdp_learn::{Rows, Settings, Training, cautions_of};
 use pairdp_ledger::Booking;
+use pairdp_model::{PrivateModel, Task};
+use pairdp_release::Checkpointer;
+use pairdp_release::parts::{CountedParts, describe};
 use pairdp_units::{Budget, Unit, shown};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -77,8 +79,8 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
         model.certificate.records,
         if unit == Unit::Person { "persons with records" } else { "records" },
         model.predictor.encoding.dimension(),
-        plan.algorithm().name(),
-        steps_in_words(plan.steps()),
+        plan.algorithm.name(),
+        steps_in_words(plan.steps),
     );
     if let Some(because) = &model.because {
         let _ = writeln!(text, "why: {because}");
@@ -118,11 +120,11 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
         let _ = write!(text, "\nwrote {}, its signature with the key {digits}", path.display());
     }
     let object = json!({
-        "model": arguments.out, "run": model.run, "task": model.predictor.task, "algorithm": plan.algorithm(), "because": model.because,
-        (unit.many()): model.certificate.records, "features": model.predictor.encoding.dimension(), "steps": plan.steps(),
+        "model": arguments.out, "run": model.run, "task": model.predictor.task, "algorithm": plan.algorithm, "because": model.because,
+        (unit.many()): model.certificate.records, "features": model.predictor.encoding.dimension(), "steps": plan.steps,
         "noise": model.certificate.noise, "epsilon": claim.epsilon, "delta": claim.delta,
         "adjacency": claim.adjacency, "resumed_after": resumed.releases(model), "as_printed": model.as_printed,
-        "warnings": model.cautions()?, "signature": signature.map(|(path, _)| path),
+        "warnings": cautions_of(model)?, "signature": signature.map(|(path, _)| path),
     });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
@@ -143,7 +145,7 @@ impl Resumed {
     fn releases(&self, model: &PrivateModel) -> u32 {
         match self {
             Self::After(made) => *made,
-            Self::AtTheEnd => model.training.steps(),
+            Self::AtTheEnd => model.training.steps,
         }
     }
 }

@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::printer::Printer;
 use crate::signing;
-use pairdp_learn::Certificate;
+use pairdp_certificate::Certificate;
 use pairdp_signature::SignatureError;
 use pairdp_units::shown;
 use pairdp_verify::{Patience, Verdict, verify_with};

@@ -3,7 +3,7 @@
 use super::html::{paragraph, section as titled, table};
 use crate::failure::Failure;
 use pairdp_certificate::{Provenance, Stage};
-use pairdp_learn::PrivateModel;
+use pairdp_model::PrivateModel;
 use pairdp_units::{Unit, shown};
 use sha2::{Digest as _, Sha256};
 
@@ -93,7 +93,7 @@ fn releases(model: &PrivateModel) -> String {
     let (before, after): (Vec<&Stage>, Vec<&Stage>) =
         model.certificate.stages.iter().partition(|stage| matches!(stage, Stage::Knots { .. }));
     parts.extend(before.iter().map(|_| "a release of where columns lie".to_owned()));
-    let steps = model.training.steps();
+    let steps = model.training.steps;
     let training = match steps {
         0 => None,
         1 => Some("one release of training".to_owned()),

@@ -3,8 +3,10 @@
 use super::html;
 use crate::failure::Failure;
 use pairdp_accountant::calibrate::{TradeOff, trade_off};
-use pairdp_learn::{LearnError, PrivateModel, certified_event};
+use pairdp_learn::cautions_of;
+use pairdp_model::PrivateModel;
 use pairdp_plot::{Axis, Plot};
+use pairdp_release::{LearnError, certified_event};
 use pairdp_units::directed::{smaller, up_by};
 use pairdp_units::{Adjacency, shown};
 use std::fmt::Write as _;
@@ -71,7 +73,7 @@ pub(super) fn section(model: &PrivateModel) -> Result<String, Failure> {
         let _ = writeln!(body, "<tr><td>{percent} %</td><td>{} %</td></tr>", percent_up(*power));
     }
     body += "</table>\n";
-    for caution in model.cautions()? {
+    for caution in cautions_of(model)? {
         let _ =
             writeln!(body, "<p class=\"caution\"><strong>Warning:</strong> {}.</p>", html::escape(&caution));
     }

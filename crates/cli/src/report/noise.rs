@@ -3,10 +3,11 @@
 use super::html;
 use super::quality::Quality;
 use crate::failure::Failure;
-use pairdp_learn::{
-    LearnError, Mechanism, NoiseKind, NoiseToSignal, PrivateModel, Released, Score, Task, certified_problem,
-};
+use pairdp_certificate::{NoiseKind, Released};
+use pairdp_model::{PrivateModel, Task, certified_problem};
+use pairdp_pairwise::Score;
 use pairdp_plot::{Axis, Plot, bars};
+use pairdp_release::{LearnError, Mechanism, NoiseToSignal};
 use pairdp_units::directed::{larger, smaller};
 use pairdp_units::{Budget, shown};
 use std::fmt::Write as _;
@@ -31,8 +32,14 @@ fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Fail
     let problem = certified_problem(certificate)?;
     let noise_to_signal = |epsilon: f64| -> Result<NoiseToSignal, LearnError> {
         let budget = Budget::new(epsilon, delta)?;
-        Mechanism::calibrate(problem, model.training, certificate.records, certificate.features, budget)?
-            .noise_to_signal()
+        Mechanism::calibrate(
+            problem,
+            model.training.try_into()?,
+            certificate.records,
+            certificate.features,
+            budget,
+        )?
+        .noise_to_signal()
     };
     let ratio = |noise_to_signal: NoiseToSignal| noise_to_signal.noise / noise_to_signal.signal;
     // A ratio that cannot be had at some ε leaves a gap and is no reason to have no report.
@@ -65,7 +72,7 @@ fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Fail
             certificate.adjacency().unit().many(),
             certificate.features,
             shown::up(delta),
-            model.training.steps(),
+            model.training.steps,
         ),
     ))
 }
@@ -102,6 +109,9 @@ fn parameters(model: &PrivateModel) -> String {
         }
     };
     let mut body = match model.predictor.score {
+        Score::Linear if model.predictor.random_features.is_some() => html::paragraph(
+            "Random features take all columns together, so that no weight says what a column does, and no reasons are given for a score.",
+        ),
         Score::Linear => html::figure(&bars(&rows, band, "Weights of the model"), &caption),
         Score::Network(form) => html::paragraph(&format!(
             "A network has no coefficients: its {} hidden units take all columns together, so that no weight says what a column does, \

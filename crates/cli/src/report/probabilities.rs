@@ -1,7 +1,9 @@
 //! Probabilities and thresholds, as the last release of a model says.
 
 use super::html::{escape, figure, paragraph, section as titled};
-use pairdp_learn::{Counted, Estimate, FlagBy, Histogram, PrivateModel, Threshold};
+use pairdp_certificate::Counted;
+use pairdp_learn::{Estimate, Histogram, Threshold};
+use pairdp_model::{FlagBy, PrivateModel};
 use pairdp_plot::{Axis, Plot};
 use std::fmt::Write as _;
 
@@ -15,7 +17,7 @@ pub(super) fn section(model: &PrivateModel) -> Option<String> {
         low: counted.low,
         high: counted.high,
         noise: counted.noise,
-        law: model.training.law(),
+        law: model.training.law,
         records: counted.counted,
         counts: counted.counts.clone(),
         log_odds: Some([intercept, slope, low, high]),

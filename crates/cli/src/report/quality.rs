@@ -4,7 +4,7 @@ use super::html;
 use crate::commands::evaluate;
 use crate::failure::Failure;
 use pairdp_data::Table;
-use pairdp_learn::{Predictor, Task};
+use pairdp_model::{Predictor, Task};
 use pairdp_pairwise::measure;
 use pairdp_plot::{Axis, Plot};
 use pairdp_units::directed::{larger, smaller};

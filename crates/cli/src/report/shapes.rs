@@ -2,7 +2,7 @@
 
 use super::html::{self, escape};
 use pairdp_data::date_text;
-use pairdp_learn::{PrivateModel, Shape, ShapeParts};
+use pairdp_model::{PrivateModel, Shape, ShapeParts};
 use pairdp_plot::{Axis, Plot, bars};
 use pairdp_units::directed::{larger, smaller};
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! When events came, as the first release of a survival model says.
 
 use super::html::{figure, paragraph, section as titled};
-use pairdp_learn::PrivateModel;
+use pairdp_model::PrivateModel;
 use pairdp_plot::{Axis, Plot};
 
 /// The section; none for a model that released nothing of times.

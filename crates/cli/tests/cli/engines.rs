@@ -2,7 +2,8 @@
 
 use super::common::Workplace;
 use pairdp_data::{Encoding, Schema};
-use pairdp_learn::{Task, parts};
+use pairdp_model::Task;
+use pairdp_release::parts;
 use serde_json::Value;
 use std::io::Write as _;
 use std::process::{Child, Command, Stdio};

@@ -2,8 +2,10 @@
 //! condition, and not scored here.
 
 use crate::common::Workplace;
+use pairdp_certificate::Condition;
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{Checkpointer, Condition, ForeignScore, LearnError, Settings, Training};
+use pairdp_learn::{Settings, Training};
+use pairdp_release::{Checkpointer, ForeignScore, LearnError};
 use pairdp_units::Budget;
 use pairdp_units::directed::{larger, smaller};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! `pairdp report`: the page says what it should, loads nothing, and a browser shows it.
 
 use crate::common::Workplace;
-use pairdp_learn::Algorithm;
+use pairdp_certificate::Algorithm;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;

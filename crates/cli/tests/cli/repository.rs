@@ -1,7 +1,8 @@
 //! What the documents say about the repository is true.
 
 use crate::common::root;
-use pairdp_learn::{Algorithm, LossKind};
+use pairdp_certificate::Algorithm;
+use pairdp_pairwise::LossKind;
 use std::fs::{read_dir, read_to_string};
 use std::path::Path;
 

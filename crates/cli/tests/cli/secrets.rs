@@ -92,8 +92,9 @@ fn issue_18_16_no_worker_quotes_a_cell_or_names_a_row() {
         let path = workplace.path(table);
         let schema = pairdp_data::Schema::read(&workplace.path("t.schema.toml")).unwrap();
         let encoding = pairdp_data::Encoding::of(&schema);
-        let task = pairdp_learn::Task::Ranking;
-        let parts = pairdp_learn::parts::describe(task, &[path], &encoding, schema.label(), None, 1).unwrap();
+        let task = pairdp_model::Task::Ranking;
+        let parts =
+            pairdp_release::parts::describe(task, &[path], &encoding, schema.label(), None, 1).unwrap();
         let body = serde_json::to_vec(&parts).unwrap();
         let mut worker = Command::new(env!("CARGO_BIN_EXE_pairdp"))
             .arg("worker")

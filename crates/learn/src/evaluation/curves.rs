@@ -5,7 +5,8 @@
 //! Gaussian noise, however small the sums are, and a little too long for Laplace noise.
 
 use super::Estimate;
-use crate::{LogOdds, NoiseKind};
+use pairdp_certificate::NoiseKind;
+use pairdp_model::LogOdds;
 use pairdp_pairwise::score_cells::{CELLS, Stretch};
 use pairdp_units::directed::{larger, smaller};
 use serde::{Deserialize, Serialize};

@@ -18,7 +18,8 @@ fn setting(task: Task) -> (Predictor, Vec<f64>, Vec<f64>) {
         parameters: vec![1.0],
         representation: None,
         probabilities: None,
-        score: crate::Score::Linear,
+        random_features: None,
+        score: pairdp_pairwise::Score::Linear,
     };
     let features: Vec<f64> = (0..RECORDS).map(|i| (i as f64 / 200.0) - 1.0).collect();
     let targets = (0..RECORDS).map(|i| if i % 5 == 0 || i > 300 { 1.0 } else { -1.0 }).collect();

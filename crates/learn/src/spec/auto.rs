@@ -1,10 +1,13 @@
 //! Choices from public facts alone: n, the number of features, the budget and the task.
 
 use super::settings::{Calibration, DomainKind, LossKind, RepresentationKind, Risk, Settings};
-use crate::representation::Map;
-use crate::{Algorithm, Average, LearnError, NoiseKind, Plan, Task};
+use pairdp_certificate::{Algorithm, Average, NoiseKind};
+use pairdp_model::Task;
+use pairdp_model::representation::Map;
 use pairdp_pairwise::knots::{Layout, Spacing};
 use pairdp_pairwise::{MarginLoss, Objective, PointLoss, Problem};
+use pairdp_release::Law as _;
+use pairdp_release::{LearnError, Plan, clarity};
 use pairdp_units::directed::{larger, smaller};
 use pairdp_units::{Budget, Delta};
 use std::fmt::Write as _;
@@ -65,7 +68,7 @@ impl Settings {
         if self.is_foreign() {
             return Ok(self.resolved_foreign());
         }
-        if self.is_network() && self.task != Task::Metric {
+        if (self.is_network() || self.has_random_features()) && self.task != Task::Metric {
             return self.resolved_network(records, budget);
         }
         if self.algorithm.is_some() {
@@ -172,7 +175,7 @@ impl Settings {
         /// n·μ.
         const WORTH_COUNTING: f64 = 800.0;
         let counted = self.max_records.is_none() || self.promised;
-        let scored = self.task == Task::Classification && !self.is_network();
+        let scored = self.task == Task::Classification && self.is_additive();
         if !scored || budget.delta == Delta::PURE || !counted {
             return Ok(false);
         }
@@ -219,15 +222,6 @@ impl Settings {
         let algorithm = Some(Algorithm::NoisyGd);
         Ok((Self { algorithm, feature_bound, domain, ..self.clone() }, Some(because)))
     }
-}
-
-/// How many times the first gradient is longer than its noise, about: n·μ/√d, or n·ε/d for pure ε.
-pub(crate) fn clarity(records: usize, features: usize, budget: Budget) -> Result<f64, LearnError> {
-    let (n, d) = (records as f64, features as f64);
-    if budget.delta == Delta::PURE {
-        return Ok(n * budget.epsilon.get() / d);
-    }
-    Ok(n * NoiseKind::Gaussian.ratio(budget, 1.0)? / d.sqrt())
 }
 
 /// How far apart the knots of columns are. Distances of ranks and pure ε, whose noise is not measured by this clarity, keep those that are

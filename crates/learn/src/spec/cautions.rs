@@ -1,11 +1,10 @@
 //! What public facts alone say against a run, before it is paid for: noise that drowns the signal, an ε or a δ that promises little.
 
-use super::auto::clarity;
-use crate::representation;
 use crate::spec::TrainingSpec;
-use crate::{LearnError, PrivateModel, Task};
 use pairdp_data::Encoding;
+use pairdp_model::{PrivateModel, Task, representation};
 use pairdp_pairwise::knots::Spacing;
+use pairdp_release::{LearnError, clarity};
 use pairdp_units::{Budget, Unit, shown};
 
 /// Above it a promise is next to none.
@@ -40,17 +39,15 @@ impl TrainingSpec {
     }
 }
 
-impl PrivateModel {
-    /// What public facts alone say against the model, in sentences; nothing, if all is well.
-    ///
-    /// # Errors
-    /// [`LearnError`] for a claim that is no budget.
-    pub fn cautions(&self) -> Result<Vec<String>, LearnError> {
-        let claim = &self.certificate.claim;
-        let budget = Budget::new(claim.epsilon, claim.delta)?;
-        let (size, unit) = (self.certificate.records, self.certificate.adjacency().unit());
-        Facts { task: self.predictor.task, encoding: &self.predictor.encoding, size, unit, budget }.cautions()
-    }
+/// What public facts alone say against a model, in sentences; nothing, if all is well.
+///
+/// # Errors
+/// [`LearnError`] for a claim that is no budget.
+pub fn cautions_of(model: &PrivateModel) -> Result<Vec<String>, LearnError> {
+    let (certificate, predictor) = (&model.certificate, &model.predictor);
+    let budget = Budget::new(certificate.claim.epsilon, certificate.claim.delta)?;
+    let (size, unit) = (certificate.records, certificate.adjacency().unit());
+    Facts { task: predictor.task, encoding: &predictor.encoding, size, unit, budget }.cautions()
 }
 
 impl Facts<'_> {

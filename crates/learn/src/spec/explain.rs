@@ -1,11 +1,9 @@
 //! What each algorithm would cost and promise for given public numbers, beside what its paper prints.
 
 use super::network;
-use super::paper_noise::{Paper, formula};
-use super::settings::can_weigh;
-use crate::release::{Mechanism, Phase, packing};
-use crate::{Algorithm, LearnError, NoiseKind, Plan};
+use pairdp_certificate::{Algorithm, NoiseKind, Paper, Phase};
 use pairdp_pairwise::{Objective, PerPerson, Problem};
+use pairdp_release::{Law as _, LearnError, Mechanism, Plan, can_weigh, formula, packing};
 use pairdp_stability::bounds::totals::{self, Noise, PhaseOutcome};
 use pairdp_stability::bounds::{Setting, generalisation, optimisation};
 use pairdp_stability::paper_noise::{Printed, Standing};

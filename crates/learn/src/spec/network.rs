@@ -1,11 +1,12 @@
-//! Choices that a network leaves open, and where it starts.
+//! Choices that a network leaves open.
 
 use super::auto;
 use super::foreign;
-use super::plan::{Algorithm, Average, Plan};
-use crate::{LearnError, LossKind, RepresentationKind, Risk, Settings, Task};
-use pairdp_noise::{Replay, Source};
-use pairdp_pairwise::{Activation, Network, Problem, Score};
+use crate::{RepresentationKind, Risk, Settings};
+use pairdp_certificate::{Algorithm, Average, RandomFeatures};
+use pairdp_model::Task;
+use pairdp_pairwise::{Activation, LossKind, Network, Problem, Score};
+use pairdp_release::{LearnError, Plan, clarity};
 use pairdp_units::{Budget, Delta};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,8 @@ pub enum ScoreKind {
     Linear,
     /// One hidden layer beside it.
     Network,
+    /// Cosines and sines of random directions beside it.
+    RandomFeatures,
 }
 
 /// Hidden units, unless said.
@@ -25,6 +28,9 @@ const HIDDEN: u32 = 64;
 const LINEAR: (f64, f64) = (0.85, 0.5);
 /// Standard deviation of the first weights, on rows of the unit ball.
 const SPREAD: f64 = 2.0;
+/// Numbers of random features, unless said, and the standard deviation of entries of their directions.
+const RANDOM_FEATURES: u32 = 800;
+const DIRECTIONS: f64 = 2.0;
 /// The public seed of the first weights, unless said.
 pub(super) const SEED: u64 = 1;
 /// The part of the budget for where columns lie: tables that are worth a network are large, and need less of it.
@@ -33,9 +39,45 @@ pub(crate) const REPRESENTATION_SHARE: f64 = 0.1;
 pub(crate) const WORTHWHILE: f64 = 20_000.0;
 
 impl Settings {
-    /// Whether scores are weighted sums.
+    /// Whether scores are weighted sums of what records hold.
     pub(crate) fn is_linear(&self) -> bool {
         !self.is_network() && !self.is_foreign()
+    }
+
+    /// Whether scores are sums of what columns add.
+    pub(crate) fn is_additive(&self) -> bool {
+        self.is_linear() && !self.has_random_features()
+    }
+
+    /// Whether waves along random directions follow every row.
+    pub(crate) fn has_random_features(&self) -> bool {
+        self.scores == Some(ScoreKind::RandomFeatures)
+    }
+
+    /// Those waves.
+    pub(crate) fn random_features(&self) -> Result<Option<RandomFeatures>, LearnError> {
+        if !self.has_random_features() {
+            return Ok(None);
+        }
+        if self.task == Task::Metric {
+            return Err(LearnError::NotForTask { what: "random features", task: self.task.name() });
+        }
+        let count = self.hidden.unwrap_or(RANDOM_FEATURES);
+        if count < 2 || count % 2 == 1 || count > 2_000_000 {
+            return Err(LearnError::OddFeatures(count));
+        }
+        let linear = self.linear_share.unwrap_or(LINEAR.1);
+        if !(linear > 0.0 && linear < 1.0) {
+            let (what, range) = ("the share of the linear term", "between 0 and 1");
+            return Err(LearnError::Plan { what, range, value: linear });
+        }
+        let seed = self.start_seed.unwrap_or(SEED) & ((1 << 53) - 1);
+        Ok(Some(RandomFeatures { directions: count as usize / 2, linear, spread: DIRECTIONS, seed }))
+    }
+
+    /// How many numbers they are.
+    pub(crate) fn random_columns(&self) -> usize {
+        if self.has_random_features() { self.hidden.unwrap_or(RANDOM_FEATURES) as usize } else { 0 }
     }
 
     /// Whether scores are those of a network.
@@ -49,10 +91,11 @@ impl Settings {
             return self.foreign_score();
         }
         if !self.is_network() {
+            let plain = !self.has_random_features();
             let misplaced = [
-                (self.hidden.is_some(), "hidden units"),
-                (self.linear_share.is_some(), "shares of a linear term"),
-                (self.start_seed.is_some(), "seeds of a start"),
+                (plain && self.hidden.is_some(), "hidden units"),
+                (plain && self.linear_share.is_some(), "shares of a linear term"),
+                (plain && self.start_seed.is_some(), "seeds of a start"),
                 (self.gradient_bound.is_some(), "bounds on gradients"),
             ];
             return match misplaced.iter().find(|(said, _)| *said) {
@@ -78,7 +121,7 @@ impl Settings {
         Ok(Score::Network(network))
     }
 
-    /// The same with everything chosen that was left open: a descent, on ranks, of a loss whose noise does not grow.
+    /// The same with everything chosen that was left open: a descent, on ranks, of a loss whose noise does not grow. Random features are found alike.
     ///
     /// # Errors
     /// [`LearnError::Accountant`] for a budget that no noise fits.
@@ -87,13 +130,14 @@ impl Settings {
         records: usize,
         budget: Budget,
     ) -> Result<(Self, Option<String>), LearnError> {
-        let large = is_worthwhile(records, budget)?;
+        let large = is_worthwhile(records, budget)? || self.has_random_features();
         let usual = if large { LINEAR.1 } else { LINEAR.0 };
         let network = Self { linear_share: self.linear_share.or(Some(usual)), ..self.clone() };
         if self.algorithm.is_some() {
             return Ok((network, None));
         }
-        let because = "a network is found by a descent alone".to_owned();
+        let what = if self.is_network() { "a network is" } else { "weights of random features are" };
+        let because = format!("{what} found by a descent alone");
         let bounded = self.task != Task::Regression;
         let on_records = self.task == Task::Ranking;
         // Whoever bounds rows means rows as ranges put them.
@@ -115,7 +159,7 @@ impl Settings {
 /// # Errors
 /// [`LearnError::Accountant`] for a budget that no noise fits.
 pub fn is_worthwhile(records: usize, budget: Budget) -> Result<bool, LearnError> {
-    Ok(budget.delta != Delta::PURE && auto::clarity(records, 1, budget)? >= WORTHWHILE)
+    Ok(budget.delta != Delta::PURE && clarity(records, 1, budget)? >= WORTHWHILE)
 }
 
 /// A descent by its time, as for linear scores; its last iterate, because a network is still on its way.
@@ -129,28 +173,4 @@ pub(crate) fn by_time(
     let (steps, size) = (plan.steps(), plan.step_size() / foreign::scale(problem));
     let last = Plan::new(Algorithm::NoisyGd, steps, size, Average::Last)?;
     last.with_law(plan.law()).with_momentum(plan.momentum())
-}
-
-/// Where a descent starts, from public facts: at scores of 0.
-pub fn start_of(problem: Problem, columns: usize) -> Vec<f64> {
-    match problem.score() {
-        // Where a foreign score starts is for its code to say.
-        Score::Linear | Score::Foreign(_) => vec![0.0; problem.parameters(columns)],
-        Score::Network(form) => start(form, columns),
-    }
-}
-
-/// Where a network starts: at scores of 0, with W and b from a public seed, so that the first gradients tell units apart.
-fn start(network: Network, columns: usize) -> Vec<f64> {
-    let mut source = Replay::from_seed(network.seed);
-    let mut normal = move || {
-        // Box and Muller; the first is never 0.
-        let unit = |word: u64| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-        let (a, b) = (unit(source.next_word()), unit(source.next_word()));
-        (-2.0 * libm::log(a)).sqrt() * libm::cos(std::f64::consts::TAU * b)
-    };
-    let mut start = vec![0.0; columns + network.hidden];
-    start.extend((0..network.hidden).map(|_| 0.5 * network.spread * normal()));
-    start.extend((0..network.hidden * columns).map(|_| network.spread * normal()));
-    start
 }

@@ -3,14 +3,14 @@
 
 use super::auto;
 use super::network::ScoreKind;
-use super::paper_noise::Paper;
-use crate::probabilities;
-use crate::{Algorithm, Average, LearnError, NoiseKind, Shuffle, Task};
+use pairdp_certificate::{Algorithm, Average, NoiseKind, Paper, Shuffle};
+use pairdp_model::{Task, probabilities, record_bound};
 pub(crate) use pairdp_pairwise::LossKind;
 use pairdp_pairwise::{
     Domain, Labels, MetricLoss, Neighbours, Objective, PerPerson, PointLoss, Problem, RankingForm, Unit,
     kernel,
 };
+use pairdp_release::{LearnError, can_weigh};
 use pairdp_units::directed::up_by;
 use serde::{Deserialize, Serialize};
 
@@ -80,11 +80,11 @@ pub struct Settings {
     pub q: f64,
     /// What is compared: linear scores unless said.
     pub scores: Option<ScoreKind>,
-    /// Hidden units of a network; 64 unless said.
+    /// Hidden units of a network, 64 unless said; or how many random features there are, 800 unless said.
     pub hidden: Option<u32>,
-    /// What the linear term of a network has of the gradient at the start, between 0 and 1; by public facts unless said.
+    /// What the linear term has beside hidden units or random features, between 0 and 1; by public facts unless said.
     pub linear_share: Option<f64>,
-    /// Public seed of a network's first weights, which the certificate names; 1 unless said. It never reaches the noise.
+    /// Public seed of a network's first weights or of random directions, which the model names; 1 unless said. It never reaches the noise.
     pub start_seed: Option<u64>,
     /// Parameters of a foreign score, which is then what is compared: a function that is not part of this code.
     pub foreign_parameters: Option<u64>,
@@ -309,7 +309,7 @@ impl Settings {
             (true, false) => 1.0,
             // A foreign score takes rows as they are: no guarantee rests on how long they may be.
             (false, _) if self.is_foreign() => up_by((features as f64).sqrt(), 1.0),
-            (false, _) => auto::feature_bound(self.task, features),
+            (false, _) => auto::feature_bound(self.task, features - self.random_columns()),
         })
     }
 
@@ -358,14 +358,4 @@ impl Settings {
     pub fn columns(&self, features: usize) -> usize {
         features + usize::from(self.constant_in_records())
     }
-}
-
-/// The largest norm of a record that ends with a constant.
-pub(crate) fn record_bound(bound: f64, constant: f64) -> f64 {
-    up_by(bound.hypot(constant), 4.0)
-}
-
-/// Whether an algorithm is about sums over the whole table, in which records of persons can be weighed.
-pub(crate) fn can_weigh(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::NoisyGd | Algorithm::Moments | Algorithm::OutputGd)
 }

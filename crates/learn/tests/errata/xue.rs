@@ -1,8 +1,9 @@
 //! Xue, Yang, Huai and Wang (2021): entries 6 and 21 to 23.
 
 use crate::{budget, delta, last_true};
-use pairdp_learn::{Algorithm, Average, LearnError, Paper, Plan, as_printed};
+use pairdp_certificate::{Algorithm, Average, Paper};
 use pairdp_pairwise::{Domain, MarginLoss, Objective, Problem, RankingForm};
+use pairdp_release::{LearnError, Plan, as_printed};
 use pairdp_stability::bounds::optimisation;
 use pairdp_stability::paper_noise::{xue_output, xue_trajectory};
 use pairdp_stability::realised::halving_phases;

@@ -2,15 +2,14 @@
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
-use pairdp_certificate::ModelDocument;
+use pairdp_certificate::{Algorithm, Average, ModelDocument, NoiseKind};
 use pairdp_data::Encoding;
-use pairdp_learn::{
-    Algorithm, Average, Checkpointer, Curator, Mechanism, NoiseKind, Plan, Predictor, PrivateModel, Task,
-};
+use pairdp_model::{Predictor, PrivateModel, Task};
 use pairdp_noise::{Replay, Secure, Source};
 use pairdp_pairwise::{
     Domain, LossKind, MarginLoss, MetricLoss, Objective, PointLoss, Problem, RankingForm, Records,
 };
+use pairdp_release::{Checkpointer, Curator, Mechanism, Plan};
 use pairdp_units::Budget;
 
 pub(crate) const N: usize = 40;
@@ -71,9 +70,10 @@ pub(crate) fn model(problem: Problem, plan: Plan) -> Option<PrivateModel> {
         parameters,
         representation: None,
         probabilities: None,
-        score: pairdp_learn::Score::Linear,
+        random_features: None,
+        score: pairdp_pairwise::Score::Linear,
     };
-    Some(PrivateModel::new(predictor, plan, problem.ridge(), certificate))
+    Some(PrivateModel::new(predictor, plan.into(), problem.ridge(), certificate))
 }
 
 /// The same as a verifier reads it.

@@ -1,6 +1,7 @@
 //! Curves of a private evaluation, for people, machines and ledgers.
 
-use pairdp_learn::{Estimate, Histogram, NoiseKind};
+use pairdp_certificate::NoiseKind;
+use pairdp_learn::{Estimate, Histogram};
 use pairdp_pairwise::score_cells::COUNTS;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

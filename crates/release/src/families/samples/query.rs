@@ -1,0 +1,99 @@
+//! What the curator computes of its records for a secret sample.
+
+use super::calibrate::Samples;
+use crate::curator::{Curator, check_slopes, count, here};
+use crate::order::{below, distinct_pair};
+use crate::walk::pair_term;
+use crate::{Family as _, LearnError, Mechanism, PublicFacts, packing};
+use pairdp_noise::Source;
+use pairdp_noise::lattice::Lattice;
+use pairdp_pairwise::{Constants, Objective, Records, kernel};
+
+/// Lattice and noise of the next steps, drawn at once.
+pub(crate) struct Ahead {
+    lattice: Lattice,
+    noise: Vec<i64>,
+    used: usize,
+}
+
+/// About as many noise values are drawn at once.
+const AHEAD: usize = 4096;
+
+impl Ahead {
+    /// None drawn yet.
+    pub(crate) fn new(samples: &Samples) -> Result<Self, LearnError> {
+        let p = samples.coordinates();
+        let rows = (AHEAD / p).clamp(1, samples.steps() as usize);
+        Ok(Self { lattice: samples.lattice()?, noise: vec![0; rows * p], used: rows * p })
+    }
+}
+
+impl<S: Source> Curator<S> {
+    /// The gradient of a uniform pair (or record), or the mean over pairs kept independently, at public parameters, with
+    /// noise. Which pairs they were stays secret: the guarantee rests on that.
+    ///
+    /// # Errors
+    /// As [`Curator::noisy_gradient`]; [`LearnError::OutsideDomain`] for parameters that the noise does not cover.
+    pub fn noisy_sample(&mut self, parameters: &[f64], out: &mut [f64]) -> Result<(), LearnError> {
+        let PublicFacts { problem, plan, features, .. } = self.public();
+        let p = packing::coordinates(problem, features);
+        let (Mechanism::Samples(mechanism), Some(ahead)) = (&self.mechanism, &mut self.ahead) else {
+            return Err(LearnError::WrongQuery("a sampled gradient"));
+        };
+        check_slopes(problem, parameters)?;
+        count(&mut self.made, mechanism.steps())?;
+        if ahead.used + p > ahead.noise.len() {
+            ahead.lattice.fill(&mut self.source, &mut ahead.noise);
+            ahead.used = 0;
+        }
+        sampled_gradient(mechanism, &self.constants, here(&self.table)?, &mut self.source, parameters, out);
+        let noise = &ahead.noise[ahead.used..ahead.used + p];
+        ahead.used += p;
+        if p == out.len() {
+            ahead.lattice.release_in_place(out, noise);
+        } else {
+            let mut packed = packing::pack(problem, features, out.to_vec());
+            ahead.lattice.release_in_place(&mut packed, noise);
+            out.copy_from_slice(&packing::unpack(problem, features, packed));
+        }
+        if let Some(pairs) = plan.expected_pairs() {
+            out.iter_mut().for_each(|value| *value /= pairs);
+        }
+        self.note(parameters, out);
+        Ok(())
+    }
+}
+
+/// The exact gradient of a secret sample: of one pair or record, or the sum over pairs kept independently.
+fn sampled_gradient<S: Source>(
+    mechanism: &Samples,
+    constants: &Constants,
+    records: &Records,
+    source: &mut S,
+    parameters: &[f64],
+    out: &mut [f64],
+) {
+    let problem = mechanism.common().public.problem;
+    let n = records.len() as u64;
+    if let Some(kept) = mechanism.kept() {
+        let count = kept.draw(source);
+        let mut pairs: Vec<(usize, usize)> = Vec::with_capacity(count);
+        while pairs.len() < count {
+            let (i, j) = distinct_pair(source, n);
+            let pair = if i < j { (i, j) } else { (j, i) };
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+        out.fill(0.0);
+        let mut term = vec![0.0; out.len()];
+        for pair in pairs {
+            pair_term(problem, constants, records, pair, parameters, &mut term);
+            out.iter_mut().zip(&term).for_each(|(sum, value)| *sum += value);
+        }
+    } else if let Objective::Pointwise { .. } = problem.objective() {
+        kernel::record_gradient(problem, constants, records, below(source, n), parameters, out);
+    } else {
+        pair_term(problem, constants, records, distinct_pair(source, n), parameters, out);
+    }
+}
