@@ -323,14 +323,14 @@ CASES = {
         "noisy-sgd needs the table in one place\nhint: use `noisy-gd`, `output-gd`, `phased-gd` or `moments` with the logistic, hinge or squared loss, or train without an engine"
     ),
     'partitioned(folder, "age,ill\\n40,yes\\nP00000SECRET,no\\n")': (
-        "FOLDER/parts/a.csv: column `age`: not a number\nhint: mend the cell, or leave the column out of the schema; "
+        "FOLDER/parts/a.csv: column `age`: not a number\nhint: correct the cell, or leave the column out of the schema; "
         'decimal commas need `decimal = ","` there'
     ),
     'partitioned(folder, "age,ill\\n40,yes\\n50,P00000SECRET\\n")': (
         "FOLDER/parts/a.csv: column `ill`: the label is none of the values that the schema lists\nhint: list every value under [label] in the schema: `positive` and `negative`, or `classes`"
     ),
     'partitioned(folder, "age\\n40\\n")': (
-        "FOLDER/parts/a.csv: line 1: no column `ill` in the header\nhint: names must match the schema's exactly, case included"
+        "FOLDER/parts/a.csv: line 1: no column `ill` in the header\nhint: check the spelling: names must match exactly, upper and lower case included"
     ),
     'partitioned(folder, "age,ill\\n40,yes,P00000SECRET\\n")': (
         "FOLDER/parts/a.csv: a row has not as many cells as the header\nhint: quote cells that contain the delimiter"
@@ -387,7 +387,7 @@ CASES = {
         "the engine failed: a request or reply cannot be read: driver and workers must be of one version"
     ),
     'bridge(described(folder, "age,ill\\n40,yes\\nP00000SECRET,no\\n"))': (
-        "FOLDER/parts/a.csv: column `age`: not a number\nhint: mend the cell, or leave the column out of the schema; "
+        "FOLDER/parts/a.csv: column `age`: not a number\nhint: correct the cell, or leave the column out of the schema; "
         'decimal commas need `decimal = ","` there'
     ),
     'worker((b"Q", b"P00000SECRET"))': ("not a message for a worker"),

@@ -237,7 +237,10 @@ def test_labels_are_read_as_in_files():
     [
         ({"smoker": [None, MARK := "P00000SECRET"], "age": ["old", MARK]}, "X: column `age`, row 0: not a number"),
         ({"age": [1.0, np.inf]}, "X: column `age`, row 1: not a finite number"),
-        ({"ward": [1, None]}, "X: column `ward`, row 1: empty, and the schema says nothing of missing values"),
+        (
+            {"ward": [1, None]},
+            "X: column `ward`, row 1: empty, and the schema does not say what an empty cell counts as",
+        ),
         ({"ward": [1, object()]}, "X: column `ward`, row 1: neither a number nor text"),
         ({"age": pandas.to_datetime(["2031-05-07", "2031-05-08"])}, "X: column `age`, row 0: neither numbers nor text"),
         (
@@ -282,7 +285,7 @@ def test_cells_that_do_not_fit_are_placed_and_not_quoted(changes, words):
         (lambda f: PrivateRanker(**BUDGET, schema={"label": 3}).fit(f, f["y"]), "^schema: "),
         (
             lambda f: PrivateRanker(**BUDGET, schema=schema()).fit(np.zeros((5, 2)), [0] * 5),
-            "X must have names, or the 3",
+            "X must have column names, or exactly",
         ),
     ],
 )
@@ -331,7 +334,7 @@ def test_cells_of_mixed_columns_are_named_as_in_files():
 def test_lists_are_refused_by_a_schema_where_the_number_of_records_is_secret():
     """A list of no rows has no width, and would tell a table from its neighbour."""
     for rows in ([], [[30.0, "never", 1]], [[30.0, "never", 1]] * 3):
-        with pytest.raises(ValueError, match="X must have names, or the 3 columns"):
+        with pytest.raises(ValueError, match="X must have column names, or exactly"):
             PrivateRanker(**BUDGET, schema=schema(), max_records=8).fit(rows, ["yes"] * len(rows))
 
 

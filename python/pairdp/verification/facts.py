@@ -73,7 +73,9 @@ class Facts:
             self.ranges = fields(self.certificate["ranges"], "columns bins sensitivity ratio lattice_bits sigma")
         self.stages = [stages.read(stage) for stage in self.certificate.get("stages", [])]
         keys = "task encoding feature_bound parameters"
-        self.predictor = fields(document["predictor"], keys, "label constant representation probabilities random_features score")
+        self.predictor = fields(
+            document["predictor"], keys, "label constant representation probabilities random_features score"
+        )
         self.constant = number(self.predictor.get("constant", 0.0))
         optional = "order expected_pairs constant_noise tighten momentum representation probabilities"
         self.plan = fields(document["training"], "algorithm steps step_size average law", optional)
@@ -84,7 +86,7 @@ class Facts:
         return [
             (
                 "version",
-                "no fault of the version that wrote it is known for such a certificate",
+                "no known fault of the version that wrote it affects this certificate",
                 lambda: former.check(self),
             ),
             ("claim", "ε > 0 and 0 < δ < 1, or δ = 0 for Laplace noise", self._claim),
