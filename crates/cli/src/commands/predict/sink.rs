@@ -99,9 +99,12 @@ fn written<T>(path: &Path, outcome: io::Result<T>) -> Result<T, Failure> {
 
 fn by_column(columns: &[Column], rows: Vec<Vec<Cell<'_>>>) -> Vec<WrittenColumn> {
     let count = rows.len();
-    let empty = |column: &Column| match column.number {
-        true => WrittenColumn::Numbers(Vec::with_capacity(count)),
-        false => WrittenColumn::Texts(Vec::with_capacity(count)),
+    let empty = |column: &Column| {
+        if column.number {
+            WrittenColumn::Numbers(Vec::with_capacity(count))
+        } else {
+            WrittenColumn::Texts(Vec::with_capacity(count))
+        }
     };
     let mut filled: Vec<WrittenColumn> = columns.iter().map(empty).collect();
     for row in rows {
