@@ -120,7 +120,7 @@ def _evaluate(
     problem = getattr(model, "certificate_", {}).get("problem", {})
     if problem.get("neighbours", "replace-one") != "replace-one" and not public_size:
         raise ValueError(
-            "the model keeps secret how many records there are, and noisy measures tell how many they are of: set "
+            "the number of records behind the model is secret, and noisy measures would tell the size of this table: set "
             "public_size=True if the size of this table is public"
         )
     schema = model._read_schema()
@@ -130,7 +130,7 @@ def _evaluate(
             raise ValueError("groups and the schema's [person] say the same thing twice: leave groups out")
         groups, integer = schema.persons(X), schema.person["kind"] == "integer"
     if problem.get("per_person") is not None and groups is None:
-        raise ValueError("the model protects persons: pass groups, whose each record is")
+        raise ValueError("the model protects persons: pass groups, which say whose record each row is")
     rows = model._rows(X)
     n_rows = len(rows) if isinstance(rows, np.ndarray) else len(rows[0])
     secret = groups is not None
@@ -179,8 +179,8 @@ def warn_of_score(estimator: Any, X: Any) -> None:
     seen = _fitted_on.get(estimator)
     if seen is not None and seen() is X:
         warnings.warn(
-            "score is exact and of the table that the model was fitted on: it is not protected by the model's guarantee, and flatters "
-            "the model. pairdp.evaluate measures private records with noise",
+            "this score is exact and was computed on the table that the model was fitted on: the model's guarantee does not cover it, "
+            "and it flatters the model. To measure on private records, use pairdp.evaluate, which adds noise",
             PrivacyScoreWarning,
             stacklevel=3,
         )

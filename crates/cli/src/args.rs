@@ -184,7 +184,7 @@ pub(crate) struct Train {
     /// Save the public state of the run here, and go on from it if it was interrupted; removed at the end
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// Save it not more often than every so many seconds
+    /// Least number of seconds between two saves of the checkpoint
     #[arg(
         long,
         value_name = "S",
@@ -324,7 +324,7 @@ without one.
 
 With --private, AUC, accuracy and C come with noise that makes them private for replacing any one
 record, or any one person where the schema says whose records they are, and with intervals that
-hold the exact values 95 times in 100. Gaussian noise (--delta 1e-6) is about three times the
+hold the exact values 95 times in 100. Gaussian noise (--delta 1e-6) is two to three times the
 noise of Laplace at one ε, but takes less from a ledger whose other runs are Gaussian. With
 --curves every threshold has the share it flags, its sensitivity, its false positives and its
 precision, and every cell of the score the share of positive records, each with such an interval.
@@ -359,7 +359,7 @@ pub(crate) struct Evaluate {
     /// noisy histogram of scores, which takes 70 % of the budget
     #[arg(long, requires = "private")]
     pub(crate) curves: bool,
-    /// How many records, or persons, this table has is public, although the model keeps the number of its own secret
+    /// The number of records, or persons, of this table is public, although the model keeps the number it learned from secret
     #[arg(long, requires = "private")]
     pub(crate) public_size: bool,
     #[command(flatten)]
@@ -395,6 +395,12 @@ pub(crate) struct Report {
 
 #[derive(Args)]
 #[command(after_help = "\
+Each line is a relation that must hold between numbers of the certificate. Letters: n records,
+κ the bound on the length of a row, B that on the weights w, p released numbers, Δ how far one
+record can move them, σ the noise, τ the error of rounding, m sensitivity over noise, T steps,
+δ_s what drawing the noise costs. A yes means: if training did what the certificate says, the
+claim is true.
+
 Exit code 0 means yes, 1 means no.
 
 Examples:
@@ -406,7 +412,7 @@ pub(crate) struct Verify {
     /// Give up if recomputing would take longer than about this
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub(crate) patience: f64,
-    /// Count `yes, if` as yes: you know the code that scored records, and that it kept to its part
+    /// Accept the answer `yes, if …`: you know the code that scored the records, and that it meets the stated condition
     #[arg(long)]
     pub(crate) accept_foreign: bool,
     /// Say yes only if the holder of this public key signed the file
@@ -437,10 +443,10 @@ pub(crate) struct Account {
     /// Releases
     #[arg(long, value_name = "T", default_value_t = 1)]
     pub(crate) steps: u64,
-    /// Noise over sensitivity: asks for ε
+    /// Noise divided by sensitivity: prints the ε that it gives
     #[arg(long, value_name = "S", allow_negative_numbers = true, conflicts_with = "epsilon")]
     pub(crate) noise_multiplier: Option<f64>,
-    /// Budget ε: asks for the noise
+    /// Budget ε: prints the noise that it needs
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub(crate) epsilon: Option<f64>,
     /// Budget δ, as in (ε, δ)-differential privacy; well below 1/n

@@ -126,7 +126,7 @@ impl Role {
             Self::Model => "this is the model that the command reads",
             Self::Ledger => "this belongs to the ledger that the command uses",
             Self::Key => "this is the key that the command reads",
-            Self::Result => "the command writes something else there",
+            Self::Result => "the command already writes another of its files there",
         }
     }
 }
@@ -447,7 +447,7 @@ fn may_replace(path: &Path, kind: Kind, force: Force) -> Result<(), Failure> {
             Err(Failure::coded("exists", named(), "name another file with --out, or replace it with --force"))
         }
         (Found::Ledger | Found::Key, _) => Err(Failure::refused(named(), "name another file to write")),
-        _ => Err(Failure::coded("exists", named(), "name another file to write, or remove this one first")),
+        _ => Err(Failure::coded("exists", named(), "name another file to write, or move this one away first")),
     }
 }
 

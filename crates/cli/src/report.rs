@@ -46,12 +46,13 @@ pub(crate) fn render(
     let name = path.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy());
     let title = format!("Privacy report of {name}");
     let mut body = format!(
-        "<header>\n<h1>{}</h1>\n<p class=\"subtitle\">A {} model of {} columns, trained on {}{} records. {}</p>\n</header>\n",
+        "<header>\n<h1>{}</h1>\n<p class=\"subtitle\">A {} model of {} columns, trained on {}{} {}. {}</p>\n</header>\n",
         escape(&title),
         escape(model.predictor.task.name()),
         model.predictor.encoding.columns().len(),
         if certificate.is_secret_size() { "at most " } else { "" },
         certificate.records,
+        certificate.adjacency().unit().many(),
         if verdict.holds() {
             "<span class=\"verdict\">certificate verified</span>"
         } else if verdict.relations_hold() {
@@ -145,7 +146,7 @@ fn columns(model: &PrivateModel) -> String {
     let rows: Vec<(&str, String)> =
         columns.iter().map(|column| (column.name.as_str(), what(column))).collect();
     paragraph(
-        "Ranges and categories are public knowledge that was stated beforehand; none was read from the table.",
+        "Ranges and categories were stated beforehand as public knowledge. pairdp read none of them from the table; whether somebody did by hand, this page cannot tell.",
     ) + &table(&rows)
 }
 
@@ -185,7 +186,7 @@ fn commands(name: &str, unit: Unit) -> String {
         ),
         escape(&lines),
         paragraph(&format!(
-            "What no check of a file can tell: that the noise was drawn once, from a secure source; that bounds and \
+            "What no check of a file can tell: that these weights came from the stated run; that the noise was drawn once, from a secure source; that bounds and \
              settings were chosen without looking at records; {assumed}."
         )),
     )

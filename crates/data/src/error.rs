@@ -21,7 +21,7 @@ pub enum DataError {
         path: PathBuf,
     },
     /// A folder or pattern without a table.
-    #[error("{}: no table is there", path.display())]
+    #[error("{}: no table was found there", path.display())]
     NoTables {
         /// Which folder or pattern.
         path: PathBuf,
@@ -133,13 +133,13 @@ pub enum DataError {
         column: String,
     },
     /// The file's name does not say what it is.
-    #[error("{}: this is not a kind of file that is read as a table", path.display())]
+    #[error("{}: the ending of its name is not that of a table", path.display())]
     UnknownEnding {
         /// Which file.
         path: PathBuf,
     },
     /// Something among the parts of a table that is not one.
-    #[error("{}: this is among the parts of a table, and is not a table", path.display())]
+    #[error("{}: this lies among the parts of a table but is not a table", path.display())]
     NoPart {
         /// Which file, link or folder.
         path: PathBuf,
@@ -185,7 +185,7 @@ pub enum DataError {
 #[non_exhaustive]
 pub enum CellProblem {
     /// Nothing, where the schema has no default for it.
-    #[error("empty, and the schema says nothing of missing values")]
+    #[error("empty, and the schema does not say what an empty cell counts as")]
     Missing,
     /// Bytes that are not text.
     #[error("not UTF-8 text")]
@@ -200,10 +200,10 @@ pub enum CellProblem {
     #[error("the label is empty")]
     MissingLabel,
     /// Nothing where it must say whose a record is.
-    #[error("it does not say whose record this is")]
+    #[error("the id is empty, so nobody knows whose record this is")]
     MissingPerson,
     /// What tells no persons apart.
-    #[error("neither text nor a whole number, as what names persons must be")]
+    #[error("an id of a person must be text or a whole number")]
     NotAPerson,
     /// What is no date.
     #[error("not a date")]
@@ -261,7 +261,7 @@ impl DataError {
             Self::Empty { .. } => "the first line must name the columns",
             Self::TooFewRecords { .. } => "a pair needs two records",
             Self::TooFewPersons { .. } => "a pair needs records of two persons",
-            Self::MissingColumn { .. } => "names must match the schema's exactly, case included",
+            Self::MissingColumn { .. } => "check the spelling: names must match exactly, upper and lower case included",
             Self::DuplicateColumn { .. } => "rename one of the two",
             Self::OtherDelimiter { found: Delimiter::Comma, .. } => "leave `delimiter` out of the schema",
             Self::OtherDelimiter { found: Delimiter::Semicolon, .. } => {
@@ -327,9 +327,9 @@ impl CellProblem {
                 "list every value under [label] in the schema: `positive` and `negative`, or `classes`"
             }
             Self::Missing => {
-                "set `missing` for the column in the schema: a public value that stands for empty cells, or for numbers \"own\", a place of their own"
+                "set `missing` for the column in the schema: a public value that empty cells count as, or in a column of numbers \"own\", which makes empty a value of its own"
             }
-            Self::MissingLabel => "every record needs a label",
+            Self::MissingLabel => "fill in the label, or leave records without one out of the table",
             Self::MissingPerson => "every record is somebody's: fill the column, or leave such records out",
             Self::NotAPerson => {
                 "write ids as text, or as whole numbers if the schema says `kind = \"integer\"`"
@@ -343,8 +343,8 @@ impl CellProblem {
             Self::PointForComma => {
                 "write 1234,5 without points between thousands, or leave `decimal` out of the schema"
             }
-            Self::NotATime => "mend the cell: times count from the beginning of what is observed",
-            Self::UnknownEvent => "mend the cell, or the `occurred` and `censored` of the schema",
+            Self::NotATime => "correct the cell: times count from when a record was first watched",
+            Self::UnknownEvent => "correct the cell, or `occurred` and `censored` in the schema",
         }
     }
 }

@@ -94,8 +94,8 @@ impl Effects {
         } else {
             format!(
                 "A row that is far out in many columns is scaled down, and then all its columns add less, by one factor. Signs and \
-                 proportions are exact; sizes are those of a row that is not scaled down. What adds up to the {what} of a given row, \
-                 `pairdp predict --reasons` and `explain` tell exactly."
+                 proportions are exact; sizes are those of a row that is not scaled down. For what adds up to the {what} of a given row, exactly, \
+                 see `pairdp predict --reasons` or, in Python, `explain`."
             )
         };
         Self { task: predictor.task, start: predictor.start(), effects, exact, notes: vec![scaled] }
@@ -107,10 +107,10 @@ fn about_noise(released: &Released) -> &'static str {
     match released {
         Released::Gradients { .. } => {
             "± is the standard error that the noise alone gives, from σ and the steps, as if no step corrected an earlier \
-             one: the true one is rather smaller. Chance in who is in the table is not counted."
+             one; usually the true one is smaller. It does not count the chance of who is in the table."
         }
         Released::Output { phases, .. } if phases.len() == 1 => {
-            "± is the standard error that the noise alone gives: σ of the one release. Chance in who is in the table is not counted."
+            "± is the standard error that the noise alone gives: σ of the one release. It does not count the chance of who is in the table."
         }
         Released::Output { .. } => {
             "How much of this is noise is not known: later descents correct the noise of earlier ones, and by how much depends on the records."

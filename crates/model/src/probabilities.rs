@@ -33,7 +33,7 @@ const DEVIATIONS: f64 = 4.0;
 pub enum FlagBy {
     /// So large a share of all records, those with the highest probabilities.
     FlagShare(f64),
-    /// As few as hold so large a share of the positive ones.
+    /// Flag as few records as possible that still include this share of the positive ones.
     Sensitivity(f64),
     /// Those that it pays to flag, if missing a positive record costs so many times what flagging a negative one does.
     CostRatio(f64),

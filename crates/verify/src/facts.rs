@@ -42,7 +42,7 @@ impl<'a> Facts<'a> {
             ("vocabulary", "format, adjacency, algorithm and noise are known and fit", self.vocabulary()),
             (
                 "version",
-                "no fault of the version that wrote it is known for such a certificate",
+                "no fault is known of the version that wrote such a certificate",
                 former::check(self.certificate),
             ),
             ("claim", "ε is finite and above 0, δ in (0, 1), or 0 for Laplace noise", self.claim()),
@@ -54,7 +54,7 @@ impl<'a> Facts<'a> {
             ),
             (
                 "ranges",
-                "noisy counts, if there are any: one set a numeric column, Δ = √(2·columns), σ = Δ/(m − rounding); ranges end where bins do",
+                "noisy counts, if there are any: one set for each numeric column, Δ = √(2·columns), σ = Δ/(m − rounding); ranges end where bins do",
                 ranges::check(self),
             ),
             ("stages", stages::RELATION, stages::check(self)),
@@ -63,7 +63,7 @@ impl<'a> Facts<'a> {
             ("score bound", "the largest score is κB", self.score_bound()),
             ("model", "‖w‖ ≤ B", self.model_norm()),
             ("plan", "the plan that trained is the one that was certified", self.plan()),
-            ("lattice", "as fine as fits, between 16 and 30 bits", self.lattice()),
+            ("lattice", "the grid on which noise is drawn is as fine as fits, between 16 and 30 bits", self.lattice()),
             ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", self.sampler()),
         ]
     }

@@ -157,13 +157,13 @@ def main(arguments: list[str]) -> int:
     files = [argument for argument in arguments if argument != "--accept-foreign"]
     key = files.pop(1 + files.index("--signed-by")) if "--signed-by" in files[:-1] else None
     files = [argument for argument in files if key is None or argument != "--signed-by"]
-    if len(files) != 1:
+    if len(files) != 1 or files[0].startswith("-"):
         print("usage: python -m pairdp.verification MODEL [--accept-foreign] [--signed-by PUBLIC_KEY]", file=sys.stderr)
         return 2
     try:
         verdict = verify(Path(files[0]), signed_by=key)
     except (OSError, UnicodeDecodeError) as error:
-        print(error, file=sys.stderr)
+        print(f"the model file cannot be read: {error}", file=sys.stderr)
         return 2
     for check in verdict.checks:
         print(f"{'holds' if check.failure is None else 'FAILS'}  {check.name:15} {check.relation}")

@@ -82,7 +82,7 @@ class Facts:
         return [
             (
                 "version",
-                "no fault of the version that wrote it is known for such a certificate",
+                "no fault is known of the version that wrote such a certificate",
                 lambda: former.check(self),
             ),
             ("claim", "ε > 0 and 0 < δ < 1, or δ = 0 for Laplace noise", self._claim),
@@ -99,7 +99,7 @@ class Facts:
             ),
             (
                 "stages",
-                "weights of knots, if any: of every column, Δ = √(2·numbers + ½·categories + 1), σ = (Δ + 2τ)/(m − rounding)",
+                "the release of where columns lie, if any: of every column, Δ = √(2·numbers + ½·categories + 1), σ = (Δ + 2τ)/(m − rounding)",
                 lambda: stages.check(self),
             ),
             (

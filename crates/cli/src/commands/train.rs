@@ -247,7 +247,7 @@ pub(crate) fn check_label(task: Task, schema: &Schema) -> Result<(), Failure> {
         Failure::refused(
             format!("{} cannot be learned from the label that the schema describes", task.name()),
             if schema.label().times().is_some() {
-                "times are for --task survival".to_owned()
+                "for a label of times, pass --task survival".to_owned()
             } else {
                 format!("set {wanted} under [label] in the schema, or choose another --task")
             },
@@ -270,7 +270,7 @@ pub(crate) fn find_schema(data: &Path, named: Option<&Path>) -> Result<Schema, F
     let example = template(header.iter().map(String::as_str), delimiter).replace('\n', "\n  ");
     Err(Failure::coded(
         "no-schema",
-        format!("{}: no public ranges are known for its columns", data.display()),
+        format!("{}: there is no schema that says what is publicly known about its columns", data.display()),
         format!(
             "write {} from public knowledge, never from the data itself, starting from:\n  {example}",
             beside.display()

@@ -47,20 +47,20 @@ pub(crate) fn run(arguments: &Verify, printer: &Printer) -> Result<ExitCode, Fai
             if arguments.accept_foreign {
                 ""
             } else {
-                "\nwhoever knows that it was so says --accept-foreign"
+                "\nthis counts as no; if you know the code and that this is so, pass --accept-foreign"
             },
         )
     } else if verdict.holds() {
         write!(
             text,
-            "yes: from its public facts this model is (ε = {}, δ = {})-differentially private\n\
+            "yes: if training did what the certificate says, this model is (ε = {}, δ = {})-differentially private\n\
              for {}",
             shown::up(claim.epsilon),
             shown::up(claim.delta),
             model.certificate.protects(),
         )
     } else if verdict.is_unfinished() {
-        write!(text, "not verified: this takes longer than {} s, see --patience", arguments.patience)
+        write!(text, "not verified: this takes longer than {} s; allow more with --patience SECONDS", arguments.patience)
     } else {
         let names: Vec<&str> = verdict.failures().map(|check| check.name).collect();
         write!(text, "no: the certificate does not prove what it claims; what fails: {}", names.join(", "))

@@ -27,13 +27,13 @@ pub(super) fn section(model: &PrivateModel, document: &str) -> Result<String, Fa
         releases(model)
     );
     let accounting = if certificate.noise.contains("gaussian") {
-        "ratios of sensitivity to noise compose by their squares, exactly for Gaussian noise; the sampler's distance from its law is part of δ"
+        "ratios of sensitivity to noise compose by their squares, exactly for Gaussian noise; how far the drawn noise can be from exactly Gaussian is part of δ"
     } else {
         "ratios of sensitivity to noise add up"
     };
     let ledger = model.run.as_ref().map_or_else(
         || "this run alone: no ledger adds it up with others on the same table".to_owned(),
-        |run| format!("run {run} of a ledger, which adds it up with all others on the same table"),
+        |run| format!("run {run} of a ledger, which adds it up with the other runs that were entered for the same data set"),
     );
     let rows = [
         ("Unit of privacy", unit.to_owned()),
@@ -42,11 +42,11 @@ pub(super) fn section(model: &PrivateModel, document: &str) -> Result<String, Fa
         ("Mechanism", mechanism),
         ("Accounting", accounting.to_owned()),
         ("Composition", ledger),
-        ("Bounds on data", format!("rows no longer than {}, by public ranges and categories that are listed below; none was read from the table", model.predictor.feature_bound)),
+        ("Bounds on data", format!("rows no longer than {}, by the ranges and categories that are listed below; pairdp read none of them from the table, and whoever stated them answers for their being public", model.predictor.feature_bound)),
         ("Trust model", "the custodian holds the table and adds the noise; whoever gets the model need not be trusted".to_owned()),
-        ("Exposure", "the model file, predictions of it, and this page, which holds nothing beyond the model file and public test tables".to_owned()),
+        ("Exposure", "the model file, whatever follows from it alone, and this page, which holds nothing beyond the model file and public test tables; predictions for private rows also tell about those rows".to_owned()),
         ("Side channels", "not covered: how long training took, memory and disks of the custodian's machines, and errors in the form of a table (SECURITY.md)".to_owned()),
-        ("Verification", "two programs recompute the claim from public facts; neither can see that noise was drawn once and from a secure source".to_owned()),
+        ("Verification", "two programs can recompute the claim from public facts; neither can see that noise was drawn once and from a secure source, or that these weights came from the stated run".to_owned()),
     ];
     let encoding = serde_json::to_string(&(&model.predictor.encoding, &model.predictor.label));
     let encoding = encoding.map_err(|error| Failure::Failed(error.to_string()))?;
@@ -80,7 +80,7 @@ pub(super) fn section(model: &PrivateModel, document: &str) -> Result<String, Fa
         ("Software of this page", format!("pairdp {}", env!("CARGO_PKG_VERSION"))),
     ];
     let body = paragraph(
-        "The questions that NIST SP 800-226 asks of a differential privacy guarantee, from the inside out.",
+        "The questions that NIST SP 800-226 asks of a differential privacy guarantee, layer by layer.",
     ) + &table(&rows)
         + &paragraph("Where the model comes from:")
         + &table(&provenance);

@@ -50,9 +50,9 @@ fn figure(shape: &Shape) -> String {
                 plot = plot.line(&below, "faint").line(&above, "faint");
             }
             let caption = if shape.noise.is_some() {
-                "The curve, and two standard deviations of the noise on either side; after many steps they are rather fewer."
+                "The curve, with two standard deviations of the noise on either side. After many steps the noise is usually smaller than that."
             } else {
-                "The curve. How much of it is noise is not in the file."
+                "The curve. The model file does not tell how much of it is noise."
             };
             let missing = shape.missing.map_or(String::new(), |cell| {
                 let noise = cell.noise.map_or(String::new(), |noise| format!(" ± {:.3}", BAND * noise));

@@ -280,7 +280,7 @@ fn issue_18_bad_messages_to_workers_have_their_words() {
         shown("parts/short.csv")
     );
     let other = format!(
-        "{}: line 1: no column `age` in the header\nhint: names must match the schema's exactly, case included",
+        "{}: line 1: no column `age` in the header\nhint: check the spelling: names must match exactly, upper and lower case included",
         shown("parts/other.csv")
     );
     let absent = format!("{}: no such file\nhint: check the path", shown("parts/absent.csv"));

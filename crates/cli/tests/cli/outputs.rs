@@ -113,7 +113,7 @@ fn issue_18_13_no_command_overwrites_ledgers_keys_schemas_models_and_foreign_fil
     assert_eq!(
         run.err,
         "error: table.csv: there is a file already, and it is not a file of predictions\n\
-         hint: name another file to write, or remove this one first\n"
+         hint: name another file to write, or move this one away first\n"
     );
 }
 
@@ -267,12 +267,12 @@ fn issue_22_2_a_checkpoint_is_not_the_model_and_its_lock_is_nobody_elses_file() 
     for out in ["run", "./run"] {
         refused(
             &workplace.run(&format!("{TRAIN} --out {out} --checkpoint run")),
-            "the command writes something else there",
+            "the command already writes another of its files there",
         );
     }
     refused(
         &workplace.run(&format!("{TRAIN} --out y.lock --checkpoint y")),
-        "the command writes something else there",
+        "the command already writes another of its files there",
     );
     // What is refused later leaves no lock.
     let run = workplace.run(&format!("{TRAIN} --out m.json --checkpoint y --steps 0"));
