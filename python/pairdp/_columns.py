@@ -37,7 +37,9 @@ def columns_of(X: Any, described: Sequence[Mapping[str, Any]], *, secret: bool =
         # A list of no rows has no width.
         array = None if secret and not hasattr(table, "shape") else attempt(lambda: np.asarray(table))
         if array is None or array.ndim != 2 or array.shape[1] != len(described):
-            raise ValueError(f"X must have column names, or exactly the columns of the schema in its order, which are {len(described)}")
+            raise ValueError(
+                f"X must have column names, or exactly the columns of the schema in its order, which are {len(described)}"
+            )
         found = [array[:, place] for place in range(len(described))]
     else:
         found = [_named(table, names, column["name"]) for column in described]
@@ -151,5 +153,7 @@ def _names(table: Any) -> list[str] | None:
 def _named(table: Any, names: list[str], name: str) -> Any:
     if names.count(name) != 1:
         what = "has no column" if name not in names else "has more than one column"
-        raise ValueError(f"X {what} `{name}`; check the spelling: names must match exactly, upper and lower case included")
+        raise ValueError(
+            f"X {what} `{name}`; check the spelling: names must match exactly, upper and lower case included"
+        )
     return table[name]

@@ -159,7 +159,8 @@ class PrivateLinear(PrivateEstimator):
         "classifiers take functions of your own, too: see :mod:`pairdp.scores`.",
     )
     hidden: int | None = parameter(
-        default=None, text="Hidden units of a network, by default 64; or how many random features there are, by default 800."
+        default=None,
+        text="Hidden units of a network, by default 64; or how many random features there are, by default 800.",
     )
     linear_share: float | None = parameter(
         default=None,

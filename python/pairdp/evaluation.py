@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -117,6 +118,11 @@ def _evaluate(
     public_size: bool,
     booking: Booking | None,
 ) -> Evaluation:
+    if not hasattr(model, "_read_schema"):
+        raise TypeError(f"model must be an estimator of pairdp, not a {type(model).__name__}")
+    for name, value in zip(("epsilon", "delta"), budget, strict=True):
+        if not isinstance(value, Real):
+            raise TypeError(f"{name} must be a number, not a {type(value).__name__}")
     problem = getattr(model, "certificate_", {}).get("problem", {})
     if problem.get("neighbours", "replace-one") != "replace-one" and not public_size:
         raise ValueError(

@@ -21,6 +21,7 @@ from pairdp import (
     audit,
     baseline,
     engines,
+    evaluate,
     plan,
 )
 from pairdp.engines.__main__ import main
@@ -417,6 +418,8 @@ CASES = {
     'ranker(max_records=10, algorithm="output-gd").fit(X, y)': (
         "there is no proof for output-gd where the number of records is secret\nhint: use the logistic loss and `noisy-gd` or `moments`, without probabilities unless the cap is promised ({}); or make the number of records public by leaving {} out", to.either("`--promised`", "`promised=True`"), to.either("`--max-records` or `--max-persons`", "`max_records` or `max_persons`"
     ),
+    "evaluate(X, X, y, epsilon=1.0)": "model must be an estimator of pairdp, not a ndarray",
+    "evaluate(ranker().fit(X, y), X, y, epsilon=None)": "epsilon must be a number, not a NoneType",
     "plan(100, 2, epsilon=1.0, delta=None)": (
         "no privacy budget (delta missing): set epsilon and delta, for example pairdp.plan(5000, 20, epsilon=1.0, delta=1e-6). Smaller is more private; epsilon about 1 and delta well below 1 / number of records are usual"
     ),

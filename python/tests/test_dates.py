@@ -50,7 +50,9 @@ def test_a_day_is_the_same_in_every_frame():
     model, *_ = trained()
     expected = model.encode(pandas.DataFrame({"day": DAYS, "age": [10.0, 20.0, 30.0, 40.0]}))
     # Rows are scaled down alike.
-    np.testing.assert_allclose(expected[:, :2] / np.abs(expected[:, 2:]), np.array(EXPECTED) / [[0.8], [0.6], [0.4], [0.2]])
+    np.testing.assert_allclose(
+        expected[:, :2] / np.abs(expected[:, 2:]), np.array(EXPECTED) / [[0.8], [0.6], [0.4], [0.2]]
+    )
     for name, frame in frames():
         np.testing.assert_array_equal(model.encode(frame), expected, err_msg=name)
 

@@ -237,7 +237,10 @@ def test_labels_are_read_as_in_files():
     [
         ({"smoker": [None, MARK := "P00000SECRET"], "age": ["old", MARK]}, "X: column `age`, row 0: not a number"),
         ({"age": [1.0, np.inf]}, "X: column `age`, row 1: not a finite number"),
-        ({"ward": [1, None]}, "X: column `ward`, row 1: empty, and the schema does not say what an empty cell counts as"),
+        (
+            {"ward": [1, None]},
+            "X: column `ward`, row 1: empty, and the schema does not say what an empty cell counts as",
+        ),
         ({"ward": [1, object()]}, "X: column `ward`, row 1: neither a number nor text"),
         ({"age": pandas.to_datetime(["2031-05-07", "2031-05-08"])}, "X: column `age`, row 0: neither numbers nor text"),
         (

@@ -185,12 +185,21 @@ def test_a_changed_number_is_noticed(model):
         lambda m: m["training"].update(law="laplace"),
         lambda m: m["predictor"].update(parameters=[100.0, 0.0]),
         lambda m: m["predictor"].update(feature_bound=2.0),
+        # The square of a bound beside a constant would hide its sign.
+        lambda m: m["predictor"].update(feature_bound=-m["predictor"]["feature_bound"]),
     ],
 )
 def test_other_changes_are_noticed_too(change):
     document = json.loads(train(SETTINGS[0]))
     assert not failures(document)
     change(document)
+    assert failures(document)
+
+
+def test_a_bound_below_zero_is_noticed_beside_a_constant():
+    document = json.loads(train({"task": "classification"}))
+    assert not failures(document) and document["predictor"]["constant"] > 0.0
+    document["predictor"]["feature_bound"] *= -1.0
     assert failures(document)
 
 

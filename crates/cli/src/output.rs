@@ -447,7 +447,9 @@ fn may_replace(path: &Path, kind: Kind, force: Force) -> Result<(), Failure> {
             Err(Failure::coded("exists", named(), "name another file with --out, or replace it with --force"))
         }
         (Found::Ledger | Found::Key, _) => Err(Failure::refused(named(), "name another file to write")),
-        _ => Err(Failure::coded("exists", named(), "name another file to write, or move this one away first")),
+        _ => {
+            Err(Failure::coded("exists", named(), "name another file to write, or move this one away first"))
+        }
     }
 }
 

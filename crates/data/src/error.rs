@@ -261,7 +261,9 @@ impl DataError {
             Self::Empty { .. } => "the first line must name the columns",
             Self::TooFewRecords { .. } => "a pair needs two records",
             Self::TooFewPersons { .. } => "a pair needs records of two persons",
-            Self::MissingColumn { .. } => "check the spelling: names must match exactly, upper and lower case included",
+            Self::MissingColumn { .. } => {
+                "check the spelling: names must match exactly, upper and lower case included"
+            }
             Self::DuplicateColumn { .. } => "rename one of the two",
             Self::OtherDelimiter { found: Delimiter::Comma, .. } => "leave `delimiter` out of the schema",
             Self::OtherDelimiter { found: Delimiter::Semicolon, .. } => {

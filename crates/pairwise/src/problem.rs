@@ -45,9 +45,9 @@ impl Hint for ProblemError {
 
     fn hint(&self, _: FrontEnd) -> Option<String> {
         match self {
-            Self::Range { .. } => {
-                Some("sensible values are 1 for a feature bound, 0.01 for a ridge and 1.5 for an exponent".into())
-            }
+            Self::Range { .. } => Some(
+                "sensible values are 1 for a feature bound, 0.01 for a ridge and 1.5 for an exponent".into(),
+            ),
             Self::NotLipschitz => Some("choose the domain `ball`, which bounds the parameters".into()),
             Self::MatrixDomain => Some("choose the domain `ball`".into()),
             Self::NetworkOfDistances => Some("learn metrics with linear scores".into()),

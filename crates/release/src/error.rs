@@ -122,7 +122,9 @@ pub enum LearnError {
     #[error("tables of persons have fewer than 2³² records")]
     TooManyRecords,
     /// How many labels a person has is secret.
-    #[error("labels cannot be public where persons are protected: they would tell how many records a person has")]
+    #[error(
+        "labels cannot be public where persons are protected: they would tell how many records a person has"
+    )]
     PublicLabelsOfPersons,
     /// What is proved for one record of each person alone.
     #[error("there is no proof for {0} with all records of a person")]

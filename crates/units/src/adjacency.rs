@@ -170,7 +170,9 @@ impl Adjacency {
                 "replacing the features of any one of {size} records; the labels count as public and are not protected"
             ),
             Self::AddRemoveOne => {
-                format!("adding or removing any one record; how many there are, at most {size}, shows only through the noise")
+                format!(
+                    "adding or removing any one record; how many there are, at most {size}, shows only through the noise"
+                )
             }
             Self::AddRemovePromised => {
                 format!(

@@ -63,7 +63,11 @@ impl<'a> Facts<'a> {
             ("score bound", "the largest score is κB", self.score_bound()),
             ("model", "‖w‖ ≤ B", self.model_norm()),
             ("plan", "the plan that trained is the one that was certified", self.plan()),
-            ("lattice", "the grid on which noise is drawn is as fine as fits, between 16 and 30 bits", self.lattice()),
+            (
+                "lattice",
+                "the grid on which noise is drawn is as fine as fits, between 16 and 30 bits",
+                self.lattice(),
+            ),
             ("sampler", "δ_s = (1 + e^ε)·2⁻¹⁰⁰ for each approximate sample", self.sampler()),
         ]
     }

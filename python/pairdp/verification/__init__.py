@@ -129,7 +129,9 @@ def verify(
             AttributeError,
             RecursionError,
         ) as error:
-            return Verdict([*checks, Check("format", "a model file of a known format, with nothing else in it", _why(error))])
+            return Verdict(
+                [*checks, Check("format", "a model file of a known format, with nothing else in it", _why(error))]
+            )
         for name, relation, check in relations:
             try:
                 check()
@@ -172,5 +174,9 @@ def main(arguments: list[str]) -> int:
     if verdict.relations_hold and verdict.condition is not None:
         print(f"yes, if the clip was as stated: the claim follows from the public facts if {verdict.condition}")
         return 0 if accepts else 1
-    print("yes: the claim follows from the public facts" if verdict.holds else "no: a relation does not hold")
+    if verdict.holds:
+        print("yes: if training did what the certificate says, the claim follows from the public facts")
+    else:
+        unread = any(check.name == "format" and check.failure is not None for check in verdict.checks)
+        print("no: this is not a model file that can be checked" if unread else "no: a relation does not hold")
     return 0 if verdict.holds else 1

@@ -47,7 +47,9 @@ class Facts:
         self.patience = patience
         keys = "format claim records features parameters problem score_bound algorithm noise lattice_bits"
         self.certificate = fields(
-            document["certificate"], keys + " sampler_delta released", "ranges public_ranges stages condition provenance"
+            document["certificate"],
+            keys + " sampler_delta released",
+            "ranges public_ranges stages condition provenance",
         )
         claim = fields(self.certificate["claim"], "epsilon delta adjacency")
         self.problem = Problem.read(self.certificate["problem"])
@@ -71,7 +73,9 @@ class Facts:
             self.ranges = fields(self.certificate["ranges"], "columns bins sensitivity ratio lattice_bits sigma")
         self.stages = [stages.read(stage) for stage in self.certificate.get("stages", [])]
         keys = "task encoding feature_bound parameters"
-        self.predictor = fields(document["predictor"], keys, "label constant representation probabilities random_features score")
+        self.predictor = fields(
+            document["predictor"], keys, "label constant representation probabilities random_features score"
+        )
         self.constant = number(self.predictor.get("constant", 0.0))
         optional = "order expected_pairs constant_noise tighten momentum representation probabilities"
         self.plan = fields(document["training"], "algorithm steps step_size average law", optional)
@@ -238,6 +242,7 @@ class Facts:
     def _bounds(self) -> None:
         kappa, radius, stated = self.problem.kappa, self.problem.radius, self.certificate["score_bound"]
         bound = number(self.predictor["feature_bound"])
+        require(bound > 0.0, f"rows cannot be bounded by {bound}")
         if self.constant == 0.0 or self.released["kind"] == "moments":
             require(bound == kappa, f"κ is {bound} in the model")
         else:

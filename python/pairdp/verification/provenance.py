@@ -21,9 +21,13 @@ def check(facts: Facts) -> None:
     if "provenance" not in facts.certificate:
         return
     stated = fields(facts.certificate["provenance"], "software date weights", "data_set run schema")
-    texts = all(isinstance(text, str) and 0 < len(text.encode()) <= 1024 and "\n" not in text for text in stated.values())
+    texts = all(
+        isinstance(text, str) and 0 < len(text.encode()) <= 1024 and "\n" not in text for text in stated.values()
+    )
     require(texts, "a name is not written as it must be")
-    require(re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", stated["date"], re.ASCII), "the date is not written as it must be")
+    require(
+        re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", stated["date"], re.ASCII), "the date is not written as it must be"
+    )
     digests = [stated["weights"], stated.get("schema", stated["weights"])]
     require(all(re.fullmatch("[0-9a-f]{64}", text) for text in digests), "the digest is not written as it must be")
     weights = [*facts.predictor["parameters"], *facts.predictor.get("representation", {}).get("weights", [])]

@@ -38,7 +38,9 @@ def check(file: bytes, key: str | Path, signature: str | Path) -> None:
     Mismatch
         If the file is not signed with this key.
     """
-    public = _digits(re.fullmatch(PUBLIC + " ([0-9a-f]{64})\r?\n?", Path(key).read_text(encoding="utf-8")), "public key")
+    public = _digits(
+        re.fullmatch(PUBLIC + " ([0-9a-f]{64})\r?\n?", Path(key).read_text(encoding="utf-8")), "public key"
+    )
     stated = fields(json.loads(Path(signature).read_text(encoding="utf-8")), "format key signature")
     require(stated["format"] == FORMAT, f"{stated['format']} is not {FORMAT}")
     require(stated["key"] == public.hex(), "the signature is another key's")

@@ -75,10 +75,14 @@ fn check(arguments: &SchemaCheck, printer: &Printer) -> Result<ExitCode, Failure
         if schema.private() { "private" } else { "public" },
     );
     for name in &unlisted {
-        let _ = writeln!(text, "warning: column `{name}` is not used: the schema neither lists nor ignores it");
+        let _ =
+            writeln!(text, "warning: column `{name}` is not used: the schema neither lists nor ignores it");
     }
     for name in &gone {
-        let _ = writeln!(text, "warning: the schema ignores a column `{name}`, and the table has none of that name");
+        let _ = writeln!(
+            text,
+            "warning: the schema ignores a column `{name}`, and the table has none of that name"
+        );
     }
     let columns: Vec<_> = schema
         .columns()

@@ -60,7 +60,11 @@ pub(crate) fn run(arguments: &Verify, printer: &Printer) -> Result<ExitCode, Fai
             model.certificate.protects(),
         )
     } else if verdict.is_unfinished() {
-        write!(text, "not verified: this takes longer than {} s; allow more with --patience SECONDS", arguments.patience)
+        write!(
+            text,
+            "not verified: this takes longer than {} s; allow more with --patience SECONDS",
+            arguments.patience
+        )
     } else {
         let names: Vec<&str> = verdict.failures().map(|check| check.name).collect();
         write!(text, "no: the certificate does not prove what it claims; what fails: {}", names.join(", "))

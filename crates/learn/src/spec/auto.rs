@@ -82,7 +82,8 @@ impl Settings {
             || self.steps.is_some()
             || self.step_size.is_some();
         if said {
-            let because = "a loss, steps or a step size were given, which only training in steps uses".to_owned();
+            let because =
+                "a loss, steps or a step size were given, which only training in steps uses".to_owned();
             return Ok((Self { algorithm: Some(Algorithm::NoisyGd), ..self.clone() }, Some(because)));
         }
         if self.task == Task::Survival {
@@ -133,7 +134,10 @@ impl Settings {
         let clarity = clarity(records, numbers + categories, budget)?;
         let wide = Map::width_of(layout) > WIDE;
         let (algorithm, because) = if wide {
-            (Algorithm::NoisyGd, format!("moments need a number for every two columns, and there are more than {WIDE}"))
+            (
+                Algorithm::NoisyGd,
+                format!("moments need a number for every two columns, and there are more than {WIDE}"),
+            )
         } else if self.task == Task::Regression {
             (Algorithm::Moments, "least squares needs moments only".to_owned())
         } else if budget.delta == Delta::PURE {
@@ -141,12 +145,17 @@ impl Settings {
         } else if self.task == Task::Classification {
             (
                 Algorithm::NoisyGd,
-                "training starts from the larger class and moves away only as far as there is signal".to_owned(),
+                "training starts from the larger class and moves away only as far as there is signal"
+                    .to_owned(),
             )
         } else {
             let below = clarity < CLEAR_ENOUGH;
             let serves = if below { "below" } else { "from" };
-            let what = if below { "times one release serves best" } else { "times on, training in many steps finds more" };
+            let what = if below {
+                "times one release serves best"
+            } else {
+                "times on, training in many steps finds more"
+            };
             let because =
                 format!("the signal is about {clarity:.0} times the noise; {serves} {CLEAR_ENOUGH} {what}");
             (if below { Algorithm::Moments } else { Algorithm::NoisyGd }, because)

@@ -43,8 +43,10 @@ pub(crate) fn run(arguments: &Recover, ledger: &mut Ledger, printer: &Printer) -
     see_moved(folder, ledger)?;
     let missing = ledger.unplaced()?;
     for (run, dataset, digest) in &missing {
-        let _ =
-            writeln!(text, "run {run} on `{dataset}` is done, but its model was not found; look for a file with the SHA-256 {digest}");
+        let _ = writeln!(
+            text,
+            "run {run} on `{dataset}` is done, but its model was not found; look for a file with the SHA-256 {digest}"
+        );
     }
     let whole = missing.is_empty() && left.is_empty();
     if whole {
