@@ -416,7 +416,7 @@ CASES = {
         "the exponent q must be above 1 and below 2 (for residuals, at most 2), not 3\nhint: sensible values are 1 for a feature bound, 0.01 for a ridge and 1.5 for an exponent"
     ),
     'ranker(max_records=10, algorithm="output-gd").fit(X, y)': (
-        "there is no proof for output-gd where the number of records is secret\nhint: use the logistic loss and `noisy-gd` or `moments`, without probabilities unless the cap is promised ({}); or make the number of records public by leaving {} out", to.either("`--promised`", "`promised=True`"), to.either("`--max-records` or `--max-persons`", "`max_records` or `max_persons`"
+        "there is no proof for output-gd where the number of records is secret\nhint: use the logistic loss and `noisy-gd` or `moments`, and promise the cap for probabilities (`promised=True`); or make the number of records public"
     ),
     "evaluate(X, X, y, epsilon=1.0)": "model must be an estimator of pairdp, not a ndarray",
     "evaluate(ranker().fit(X, y), X, y, epsilon=None)": "epsilon must be a number, not a NoneType",

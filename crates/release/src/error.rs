@@ -328,7 +328,7 @@ impl Hint for LearnError {
                 Some(format!("train linear scores: {}", to.setting("scores", "linear")))
             }
             Self::SecretSize(_) => {
-                Some(format!("use the logistic loss and `noisy-gd` or `moments`, without probabilities unless the cap is promised ({}); or make the number of records public by leaving {} out", to.either("`--promised`", "`promised=True`"), to.either("`--max-records` or `--max-persons`", "`max_records` or `max_persons`")))
+                Some(format!("use the logistic loss and `noisy-gd` or `moments`, and promise the cap for probabilities ({}); or make the number of records public", to.either("`--promised`", "`promised=True`")))
             }
             Self::PublicLabelsOfSecretSize => Some(format!("leave out {} or {}", to.either("`--public-labels`", "`public_labels`"), to.either("`--max-records`", "`max_records`"))),
             Self::NoPersons => Some(

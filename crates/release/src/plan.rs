@@ -152,7 +152,7 @@ impl Plan {
         if self.algorithm == Algorithm::NoisySgd && pairs > 0.0 && pairs <= 4096.0 {
             return Ok(Self { expected_pairs: Some(pairs), ..self });
         }
-        let range = "above 0 and at most 4096, and the algorithm `noisy-sgd`";
+        let range = "above 0 and at most 4096, for `noisy-sgd` only";
         Err(LearnError::Plan { what: "the expected number of pairs", range, value: pairs })
     }
 
