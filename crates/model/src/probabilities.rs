@@ -203,6 +203,11 @@ pub fn released(stretch: Stretch, counts: Vec<f64>, noise: f64, records: f64, se
     }
 }
 
+/// In units of the largest, whose square would overflow.
 fn norm(weights: &[f64]) -> f64 {
-    kernel::score(weights, weights).sqrt()
+    let largest = weights.iter().fold(0.0, |most, weight| larger(most, weight.abs()));
+    if largest < 1e100 {
+        return kernel::score(weights, weights).sqrt();
+    }
+    largest * weights.iter().map(|weight| (weight / largest).powi(2)).sum::<f64>().sqrt()
 }

@@ -136,7 +136,15 @@ def verify(
             try:
                 check()
                 checks.append(Check(name, relation, None))
-            except (Mismatch, LookupError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
+            except (
+                Mismatch,
+                LookupError,
+                TypeError,
+                ValueError,
+                ArithmeticError,
+                AttributeError,
+                MemoryError,
+            ) as error:
                 checks.append(Check(name, relation, _why(error)))
     return Verdict(checks, None if facts.problem.foreign is None else RESTS_ON)
 
