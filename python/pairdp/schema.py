@@ -116,9 +116,7 @@ class Schema:
         name = "" if self.person is None else self.person["column"]
         column = attempt(lambda: X[name])
         if column is None:
-            raise ValueError(
-                f"X has no column `{name}`, which the schema names as the one that says whose each record is"
-            )
+            raise ValueError(f"X has no column `{name}`, by which the schema tells whose records they are")
         return column
 
     def rows(self, X: Any, *, secret: bool = False) -> list[Cells]:

@@ -324,7 +324,8 @@ CASES = {
         "noisy-sgd needs the table in one place\nhint: train without an engine; or, with one, use `noisy-gd`, `output-gd`, `phased-gd` or `moments` with the logistic, hinge or squared loss, a public number of records and all records of a person"
     ),
     'partitioned(folder, "age,ill\\n40,yes\\nP00000SECRET,no\\n")': (
-        "FOLDER/parts/a.csv: column `age`: not a number\nhint: mend the cell, or leave the column out of the schema"
+        "FOLDER/parts/a.csv: column `age`: not a number\nhint: correct the cell, or leave the column out of the schema; "
+        'decimal commas need `decimal = ","` there'
     ),
     'partitioned(folder, "age,ill\\n40,yes\\n50,P00000SECRET\\n")': (
         "FOLDER/parts/a.csv: column `ill`: the label is none of the values that the schema lists\nhint: list every value under [label] in the schema: `positive` and `negative`, or `classes`"
@@ -333,7 +334,7 @@ CASES = {
         "FOLDER/parts/a.csv: line 1: no column `ill` in the header\nhint: check the spelling: names must match exactly, upper and lower case included"
     ),
     'partitioned(folder, "age,ill\\n40,yes,P00000SECRET\\n")': (
-        "FOLDER/parts/a.csv: a row has not as many cells as the header\nhint: quote cells that contain commas"
+        "FOLDER/parts/a.csv: a row has not as many cells as the header\nhint: quote cells that contain the delimiter"
     ),
     'ranker().fit_partitions(folder / "absent", parts(folder)[1])': (
         "FOLDER/absent: no such file\nhint: check the path"
@@ -387,7 +388,8 @@ CASES = {
         "the engine failed: a request or reply cannot be read: driver and workers must be of one version"
     ),
     'bridge(described(folder, "age,ill\\n40,yes\\nP00000SECRET,no\\n"))': (
-        "FOLDER/parts/a.csv: column `age`: not a number\nhint: mend the cell, or leave the column out of the schema"
+        "FOLDER/parts/a.csv: column `age`: not a number\nhint: correct the cell, or leave the column out of the schema; "
+        'decimal commas need `decimal = ","` there'
     ),
     'worker((b"Q", b"P00000SECRET"))': ("not a message for a worker"),
     "worker(described(folder))": ("not a message for a worker"),

@@ -88,7 +88,7 @@ def test_models_with_dates_are_trained_verified_and_read_again(tmp_path):
 def test_what_is_no_date_is_refused_without_being_quoted(cells):
     model, *_ = trained()
     frame = pandas.DataFrame({"day": pandas.Series(cells, dtype=object), "age": [1.0, 2.0]})
-    with pytest.raises(ValueError, match="column `day`, row [01]: not a date") as refusal:
+    with pytest.raises(ValueError, match=r"column `day`, row [01]: not a date") as refusal:
         model.decision_function(frame)
     assert "2024" not in str(refusal.value).replace("2024-02-29, with or without", "")
 
@@ -114,7 +114,20 @@ def test_schemas_say_how_files_are_written():
     other = Schema(SCHEMA | {"delimiter": ";", "decimal": ","})
     assert other.text == {"delimiter": ";", "decimal": ","}
     assert other.form != plain.form
-    model, table, y = trained()
+    _, table, y = trained()
     other = PrivateRanker(epsilon=4.0, delta=1e-6, schema=other).fit(table, y)
     assert json.loads(other.model_)["predictor"]["encoding"]["text"] == {"delimiter": ";", "decimal": ","}
     assert other.verify()
+
+
+def test_a_runtime_takes_dates_as_days(tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    model, table, _ = trained()
+    model.to_onnx(tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(str(tmp_path / "m.onnx"), providers=["CPUExecutionProvider"])
+    days = table["day"].to_numpy().astype("datetime64[D]").astype(float)
+    numbers = np.column_stack([days, table["age"]])
+    numbers[0, 0] = np.nan
+    table.loc[0, "day"] = pandas.NaT
+    (scores,) = session.run(["score"], {"numbers": numbers})
+    np.testing.assert_allclose(scores, model.decision_function(table), rtol=0, atol=1e-6)

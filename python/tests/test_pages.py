@@ -19,6 +19,7 @@ PAGES = [
 ]
 # Flags of other programs, by whom they are meant for.
 FOREIGN = {
+    "Chromium": {"--print-to-pdf"},
     "cargo": {"--document-private-items", "--release", "--no-deps", "--workspace", "--nocapture", "--ignored"},
     "Dask and Ray": {"--dashboard-address", "--host", "--memory-limit", "--no-dashboard", "--nthreads"},
     "mkdocs": {"--strict"},

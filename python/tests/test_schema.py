@@ -285,7 +285,7 @@ def test_cells_that_do_not_fit_are_placed_and_not_quoted(changes, words):
         (lambda f: PrivateRanker(**BUDGET, schema={"label": 3}).fit(f, f["y"]), "^schema: "),
         (
             lambda f: PrivateRanker(**BUDGET, schema=schema()).fit(np.zeros((5, 2)), [0] * 5),
-            "X must have names, or the 3",
+            "X must have column names, or exactly",
         ),
     ],
 )
@@ -334,7 +334,7 @@ def test_cells_of_mixed_columns_are_named_as_in_files():
 def test_lists_are_refused_by_a_schema_where_the_number_of_records_is_secret():
     """A list of no rows has no width, and would tell a table from its neighbour."""
     for rows in ([], [[30.0, "never", 1]], [[30.0, "never", 1]] * 3):
-        with pytest.raises(ValueError, match="X must have names, or the 3 columns"):
+        with pytest.raises(ValueError, match="X must have column names, or exactly"):
             PrivateRanker(**BUDGET, schema=schema(), max_records=8).fit(rows, ["yes"] * len(rows))
 
 

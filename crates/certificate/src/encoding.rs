@@ -211,7 +211,7 @@ impl Column {
                 Some(Scalar::Text(word)) if word == "own" => Ok(()),
                 Some(Scalar::Text(day)) if dates && is_date(day) => Ok(()),
                 Some(_) if dates => Err("`missing` is a date, or \"own\", where the column holds dates"),
-                Some(Scalar::Integer(_)) => Ok(()),
+                Some(Scalar::Integer(_)) if !dates => Ok(()),
                 Some(Scalar::Number(value)) if value.is_finite() => Ok(()),
                 Some(_) => Err("`missing` is a finite number, or \"own\", where the column has a range"),
             },

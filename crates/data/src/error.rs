@@ -203,7 +203,7 @@ pub enum CellProblem {
     #[error("the id is empty, so nobody knows whose record this is")]
     MissingPerson,
     /// What tells no persons apart.
-    #[error("an id of a person must be text or a whole number")]
+    #[error("neither text nor a whole number, and a person must be named by one or the other")]
     NotAPerson,
     /// What is no date.
     #[error("not a date")]
@@ -329,7 +329,7 @@ impl CellProblem {
                 "list every value under [label] in the schema: `positive` and `negative`, or `classes`"
             }
             Self::Missing => {
-                "set `missing` for the column in the schema: a public value that empty cells count as, or in a column of numbers \"own\", which makes empty a value of its own"
+                "set `missing` for the column in the schema: a public value that empty cells count as, or for numbers \"own\", which makes empty a value of its own"
             }
             Self::MissingLabel => "fill in the label, or leave records without one out of the table",
             Self::MissingPerson => "every record is somebody's: fill the column, or leave such records out",
@@ -338,14 +338,14 @@ impl CellProblem {
             }
             Self::NotText => "save the table as UTF-8",
             Self::NotANumber => {
-                "mend the cell, or leave the column out of the schema; decimal commas need `decimal = \",\"` there"
+                "correct the cell, or leave the column out of the schema; decimal commas need `decimal = \",\"` there"
             }
-            Self::NotFinite => "mend the cell, or leave the column out of the schema",
+            Self::NotFinite => "correct the cell, or leave the column out of the schema",
             Self::NotADate => "write dates as 2024-02-29, with or without a time after it",
             Self::PointForComma => {
                 "write 1234,5 without points between thousands, or leave `decimal` out of the schema"
             }
-            Self::NotATime => "correct the cell: times count from when a record was first watched",
+            Self::NotATime => "correct the cell: a time counts from the start of observation",
             Self::UnknownEvent => "correct the cell, or `occurred` and `censored` in the schema",
         }
     }

@@ -346,11 +346,10 @@ impl Value<'_> {
 impl Value<'_> {
     fn event(self, times: &Times) -> Result<bool, CellProblem> {
         match self {
-            Self::Missing => Err(CellProblem::UnknownEvent),
+            Self::Missing | Self::Day(_) => Err(CellProblem::UnknownEvent),
             Self::Truth(truth) => times.read_truth(truth),
             Self::Integer(value) => times.read_event(&value.to_string()),
             Self::Number(value) => times.read_event(&value.to_string()),
-            Self::Day(_) => Err(CellProblem::UnknownEvent),
             Self::Text(text) => {
                 times.read_event(std::str::from_utf8(text).map_err(|_| CellProblem::NotText)?)
             }

@@ -463,7 +463,7 @@ pub fn template<'a>(header: impl IntoIterator<Item = &'a str>, delimiter: Delimi
     };
     let mut text = String::from(
         "# What is publicly known about the table: never numbers taken from the table itself.\n\
-         # A column with empty cells needs: missing = a public value, or for numbers \"own\", which makes empty a value of its own.\n\
+         # A column with empty cells needs `missing`: a public value that they count as, or for numbers \"own\", which makes empty a value of its own.\n\
          private = true   # false if its records are public\n",
     );
     if delimiter != Delimiter::Comma {
@@ -487,7 +487,7 @@ pub fn template<'a>(header: impl IntoIterator<Item = &'a str>, delimiter: Delimi
         let id = quoted(id);
         let _ = write!(
             text,
-            "\n# If {id} says who each record is about, and every person has one name only, move it here: each person is then protected with all of their records.\n\
+            "\n# If {id} says whose each record is, and every person has one name only, move it here: each person is then protected with all of their records.\n\
              # [person]\n# column = {id}\n"
         );
     }

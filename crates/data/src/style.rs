@@ -49,6 +49,7 @@ pub enum Decimal {
 
 impl TextStyle {
     /// Commas and points.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
     pub(crate) fn is_usual(&self) -> bool {
         *self == Self::default()
     }

@@ -138,7 +138,7 @@ fn refusals_say_where_and_never_what() {
     ] {
         assert!(refusal("t.csv", content, SCHEMA).starts_with(expected), "{expected}");
     }
-    assert!(refusal("t.xlsx", b"", SCHEMA).contains("not a kind of file"));
+    assert!(refusal("t.xlsx", b"", SCHEMA).contains("not that of a table"));
 }
 
 const LARGE: &str = "[label]\ncolumn = 'y'\nrange = [0, 1e6]\n[[column]]\nname = 'x'\nrange = [0, 1e6]\n\

@@ -48,6 +48,9 @@ pub fn expected_auc(
         Training { settings: settings.clone(), encoding: Encoding::unscaled(features), label: None, budget };
     let others = effect.table(MEASURED_ON, u64::MAX);
     let positive = others.positive();
+    // What is told is how far a model falls short of the best ranking of the same records: the chance in who they are is in both.
+    let best: Vec<f64> = others.features.chunks_exact(features).map(|row| row.iter().sum()).collect();
+    let luck = auc(&best, &positive).map_or(0.0, |best| best - effect.best_auc());
     let mut found = Vec::with_capacity(models);
     for model in 0..models {
         let table = effect.table(records, ((records as u64) << 16) + model as u64);
@@ -60,7 +63,7 @@ pub fn expected_auc(
         };
         let model = training.fit(Table { owners, ..table })?;
         // One class only has no AUC; a table of one record a class may.
-        found.push(auc(&model.predictor.scores(&others), &positive).unwrap_or(0.5));
+        found.push(auc(&model.predictor.scores(&others), &positive).map_or(0.5, |auc| auc - luck));
     }
     let fold = |better: fn(&f64, &f64) -> bool| {
         found.iter().fold(found[0], |best, auc| if better(auc, &best) { *auc } else { best })

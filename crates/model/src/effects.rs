@@ -136,9 +136,9 @@ fn effects(shape: &Shape, ranks: bool) -> Vec<Effect> {
     let mut effects = match &shape.parts {
         ShapeParts::Curve(points) if ranks => {
             let by = |a: &usize, b: &usize| points[*a].1.total_cmp(&points[*b].1);
-            let place = |k: usize| match shape.date {
-                true => At::Category(date_text(points[k].0)),
-                false => At::Number(points[k].0),
+            let place = |k: usize| {
+                let place = points[k].0;
+                if shape.date { At::Category(date_text(place)) } else { At::Number(place) }
             };
             let at = |of: Of, k: usize| effect(of, Some(place(k)), points[k].1, noise(k));
             let lowest = (0..points.len()).min_by(by).map(|k| at(Of::Lowest, k));

@@ -42,7 +42,8 @@ pub struct Signature {
     format: String,
     /// The public key, for whoever has several; the one to check with is the one that is known otherwise.
     key: String,
-    signature: String,
+    #[serde(rename = "signature")]
+    digits: String,
 }
 
 /// What is no key, no signature, or not the signature of this file.
@@ -134,7 +135,7 @@ impl SecretKey {
         Signature {
             format: FORMAT.into(),
             key: hex(self.public().0.as_bytes()),
-            signature: hex(&signature.to_bytes()),
+            digits: hex(&signature.to_bytes()),
         }
     }
 }
@@ -171,7 +172,7 @@ impl PublicKey {
         if signature.key != self.digits() {
             return Err(SignatureError::OtherKey);
         }
-        let bytes = unhex(&signature.signature).ok_or(SignatureError::NotASignature)?;
+        let bytes = unhex(&signature.digits).ok_or(SignatureError::NotASignature)?;
         let of_file = self.0.verify_strict(&message(file), &Ed25519::from_bytes(&bytes));
         of_file.map_err(|_| SignatureError::OtherFile)
     }
@@ -184,7 +185,7 @@ impl Signature {
     /// [`SignatureError::NotASignature`].
     pub fn from_json(text: &str) -> Result<Self, SignatureError> {
         let read: Self = serde_json::from_str(text).map_err(|_| SignatureError::NotASignature)?;
-        let whole = unhex::<32>(&read.key).is_some() && unhex::<64>(&read.signature).is_some();
+        let whole = unhex::<32>(&read.key).is_some() && unhex::<64>(&read.digits).is_some();
         if read.format == FORMAT && whole { Ok(read) } else { Err(SignatureError::NotASignature) }
     }
 
@@ -273,7 +274,7 @@ mod tests {
         let renamed = Signature { key: other.public().digits(), ..signature.clone() };
         assert_eq!(other.public().check(b"model", &renamed), Err(SignatureError::OtherFile));
         // What was signed without saying that it is a model is none.
-        let bare = Signature { signature: hex(&key.0.sign(b"model").to_bytes()), ..signature };
+        let bare = Signature { digits: hex(&key.0.sign(b"model").to_bytes()), ..signature };
         assert_eq!(key.public().check(b"model", &bare), Err(SignatureError::OtherFile));
     }
 
@@ -311,9 +312,9 @@ mod tests {
             let place = at % file.len();
             changed[place] ^= 1 << bit;
             prop_assert!(key.public().check(&changed, &signature).is_err());
-            let mut bytes: [u8; 64] = unhex(&signature.signature).unwrap();
+            let mut bytes: [u8; 64] = unhex(&signature.digits).unwrap();
             bytes[at % 64] ^= 1 << bit;
-            let forged = Signature { signature: hex(&bytes), ..signature };
+            let forged = Signature { digits: hex(&bytes), ..signature };
             prop_assert!(key.public().check(&file, &forged).is_err());
         }
 

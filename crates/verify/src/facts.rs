@@ -42,7 +42,7 @@ impl<'a> Facts<'a> {
             ("vocabulary", "format, adjacency, algorithm and noise are known and fit", self.vocabulary()),
             (
                 "version",
-                "no fault is known of the version that wrote such a certificate",
+                "no known fault of the version that wrote it affects this certificate",
                 former::check(self.certificate),
             ),
             ("claim", "ε is finite and above 0, δ in (0, 1), or 0 for Laplace noise", self.claim()),

@@ -92,7 +92,7 @@ class Facts:
         return [
             (
                 "version",
-                "no fault is known of the version that wrote such a certificate",
+                "no known fault of the version that wrote it affects this certificate",
                 lambda: former.check(self),
             ),
             ("claim", "ε > 0 and 0 < δ < 1, or δ = 0 for Laplace noise", self._claim),

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{Kind, Output, Role, Taken};
 use crate::printer::Printer;
-use pairdp_data::{LabelKind, LabelUse, Piece, Survey, Table};
+use pairdp_data::{LabelKind, Piece, Survey, Table};
 use pairdp_model::{FlagBy, Predictor, Task};
 use serde_json::json;
 use sink::Sink;
@@ -22,7 +22,6 @@ pub(crate) fn run(arguments: &Predict, printer: &Printer) -> Result<ExitCode, Fa
     let predictor = files::read_predictor(&arguments.model)?;
     let encoding = &predictor.encoding;
     let predicting = Predicting::new(arguments, &predictor)?;
-    Table::check(&arguments.data, encoding, LabelUse::Ignore)?;
     if arguments.strict {
         // Says where the first cell is that cannot be read, before anything is written.
         printer.waiting("reading", || Survey::require_readable(&arguments.data, encoding))?;

@@ -42,7 +42,7 @@ pub(super) fn section(model: &PrivateModel, document: &str) -> Result<String, Fa
         ("Mechanism", mechanism),
         ("Accounting", accounting.to_owned()),
         ("Composition", ledger),
-        ("Bounds on data", format!("rows no longer than {}, by the ranges and categories that are listed below; pairdp read none of them from the table, and whoever stated them answers for their being public", model.predictor.feature_bound)),
+        ("Bounds on data", format!("rows no longer than {}, by the ranges and categories that are listed below; pairdp read none of them from the table, and whoever stated them answers for their being public", shown::up(model.predictor.feature_bound))),
         ("Trust model", "the custodian holds the table and adds the noise; whoever gets the model need not be trusted".to_owned()),
         ("Exposure", "the model file, whatever follows from it alone, and this page, which holds nothing beyond the model file and public test tables; predictions for private rows also tell about those rows".to_owned()),
         ("Side channels", "not covered: how long training took, memory and disks of the custodian's machines, and errors in the form of a table (SECURITY.md)".to_owned()),

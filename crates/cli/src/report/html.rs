@@ -7,7 +7,7 @@ pub(crate) fn table(rows: &[(&str, String)]) -> String {
     let row = |(name, value): &(&str, String)| {
         format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(name), escape(value))
     };
-    format!("<table>\n{}</table>\n", rows.iter().map(row).collect::<String>())
+    format!("<table class=\"facts\">\n{}</table>\n", rows.iter().map(row).collect::<String>())
 }
 
 /// A titled part of the page; the body is HTML.

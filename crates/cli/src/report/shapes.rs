@@ -83,9 +83,8 @@ fn table(shapes: &[Shape]) -> String {
     let mut rows = String::new();
     for shape in shapes {
         let places = shape.quantiles.map_or(String::new(), |places| {
-            let written = |place: f64| match shape.date {
-                true => date_text(place),
-                false => format!("{}", (place * 1000.0).round() / 1000.0),
+            let written = |place: f64| {
+                if shape.date { date_text(place) } else { format!("{}", (place * 1000.0).round() / 1000.0) }
             };
             places.map(written).join(" · ")
         });

@@ -107,3 +107,29 @@ fn curves_are_released_and_kept_by_the_ledger() {
     let text = workplace.run("evaluate model.json cohort.csv --private --epsilon 1 --curves");
     assert!(text.out.contains("false positives") && text.out.contains("95 times in 100"), "{}", text.out);
 }
+
+#[test]
+fn expected_auc_is_simulated_and_said_to_be() {
+    let workplace = Workplace::new();
+    let plan = "plan --records 400 --features 4 --epsilon 1 --delta 1e-6 --curve";
+    let run = workplace.run(&format!("{plan} --effect 0.8 --plot auc.svg"));
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.contains("simulated:") && run.out.contains("your table will differ"), "{}", run.out);
+    assert!(workplace.read("auc.svg").contains("best possible"));
+    let told: Value =
+        serde_json::from_str(&workplace.run(&format!("{plan} --effect 0.8 --json")).out).unwrap();
+    assert_eq!((told["curve"].as_array().unwrap().len(), &told["simulated"]), (25, &Value::Bool(true)));
+    // A picture of somebody else's stays.
+    workplace.write("other.svg", "<svg></svg>");
+    assert_eq!(workplace.run(&format!("{plan} --effect 0.8 --plot other.svg")).code, 1);
+    for (arguments, why) in [
+        (format!("{plan} --effect 0.5"), "best AUC of 0.5"),
+        (format!("{plan} --effect 0.8 --positive-share 1"), "share of 1 positive"),
+        (format!("{plan} --effect 0.8 --task regression"), "about AUC"),
+        (plan.replace("400", "400000") + " --effect 0.8", "400000 records are not simulated"),
+        (plan.to_owned(), "--effect"),
+    ] {
+        let run = workplace.run(&arguments);
+        assert!(run.code == 1 && run.err.contains(why), "{arguments}: {}", run.err);
+    }
+}

@@ -64,7 +64,7 @@ fn what_cannot_be_is_refused() {
     };
     refused("parts --engine spark://h:1", "local:N");
     refused("parts --engine local:0", "from 1 to 1024");
-    refused("parts/*.parquet --schema parts.schema.toml", "no table is there");
+    refused("parts/*.parquet --schema parts.schema.toml", "no table was found there");
     refused("parts --engine local:2 --algorithm noisy-sgd", "one place");
     refused("parts --engine local:2 --loss q-hinge", "one place");
     refused("parts --engine local:2 --max-records 400", "one place");
@@ -273,10 +273,10 @@ fn issue_18_bad_messages_to_workers_have_their_words() {
     workplace.write("parts/short.csv", &format!("{header}\nSECRET\n"));
     workplace.write("parts/other.csv", "SECRET\n1\n");
     let shown = |name: &str| workplace.path(name).display().to_string();
-    let mend = "hint: mend the cell, or leave the column out of the schema";
+    let mend = "hint: correct the cell, or leave the column out of the schema; decimal commas need `decimal = \",\"` there";
     let bad = format!("{}: column `age`: not a number\n{mend}", shown("parts/bad.csv"));
     let short = format!(
-        "{}: a row has not as many cells as the header\nhint: quote cells that contain commas",
+        "{}: a row has not as many cells as the header\nhint: quote cells that contain the delimiter",
         shown("parts/short.csv")
     );
     let other = format!(

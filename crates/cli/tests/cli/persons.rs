@@ -57,6 +57,8 @@ fn artefacts(last: usize) -> Vec<String> {
             "/predictor/representation",
             "/certificate/released",
             "/training/order",
+            "/certificate/provenance/run",
+            "/certificate/provenance/weights",
             "/run",
         ] {
             if let Some(found) = value.pointer_mut(path) {
@@ -129,8 +131,8 @@ fn whom_a_command_protects_is_said_by_the_schema() {
 #[test]
 fn ids_that_name_nobody_are_refused_without_their_row() {
     for (cell, kind, expected) in [
-        ("", "text", "does not say whose record"),
-        ("  ", "text", "does not say whose record"),
+        ("", "text", "nobody knows whose record"),
+        ("  ", "text", "nobody knows whose record"),
         ("7.0", "integer", "neither text nor a whole number"),
         ("x7", "integer", "neither text nor a whole number"),
     ] {

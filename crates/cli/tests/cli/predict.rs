@@ -246,3 +246,16 @@ fn dates_and_other_delimiters_go_from_the_schema_to_the_model() {
     );
     assert!(run.out.is_empty());
 }
+
+/// A pipe is read once.
+#[cfg(unix)]
+#[test]
+fn a_table_may_come_through_a_pipe() {
+    let workplace = workplace();
+    let pipe = workplace.path("new.fifo.csv");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let writer = std::thread::spawn(move || std::fs::write(pipe, NEW));
+    let run = workplace.run("predict model.json new.fifo.csv --keep id");
+    assert!(run.code == 0 && run.out.lines().count() == 5, "{}{}", run.out, run.err);
+    drop(writer);
+}

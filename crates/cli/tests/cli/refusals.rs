@@ -120,7 +120,7 @@ fn training_without_ranges_says_what_to_write() {
     workplace.write("t.csv", GOOD);
     let run = workplace.run(&format!("train t.csv {BUDGET}"));
     assert_eq!(run.code, 1);
-    assert!(run.err.contains("no public ranges"), "{}", run.err);
+    assert!(run.err.contains("there is no schema"), "{}", run.err);
     assert!(run.err.contains("write t.schema.toml"), "{}", run.err);
     assert!(run.err.contains("name = \"a\"\n  range = [nan, nan]   # FILL IN"), "{}", run.err);
 }

@@ -41,7 +41,7 @@ fn templates_need_a_header_of_distinct_names() {
     workplace.write("t.csv", "a,b,a\n");
     workplace.write("t.svm", "1 1:1\n");
     for (name, word) in
-        [("t.csv", "`a` appears twice"), ("t.svm", "no header"), ("t.json", "not a kind of file")]
+        [("t.csv", "`a` appears twice"), ("t.svm", "no header"), ("t.json", "not that of a table")]
     {
         let run = workplace.run(&format!("schema init {name}"));
         assert_eq!(run.code, 1, "{name}");
@@ -62,8 +62,8 @@ fn a_check_tells_what_each_column_becomes() {
         "2 categories and one for all others: 3 entries; empty cells are refused",
         "`1` ranks above `0`",
         "becomes 4 numbers; records are private",
-        "warning: column `extra` is neither listed nor ignored",
-        "warning: column `gone` is ignored, and there is none",
+        "warning: column `extra` is not used: the schema neither lists nor ignores it",
+        "warning: the schema ignores a column `gone`",
     ] {
         assert!(run.out.contains(words), "no `{words}` in:\n{}", run.out);
     }

@@ -30,7 +30,11 @@ fn a_model_is_trained_verified_measured_and_reported() {
         let run = workplace.run(&format!("{train} --algorithm {algorithm}"));
         assert_eq!(run.code, 0, "{algorithm}: {}", run.err);
         let run = workplace.run("verify model.json");
-        assert!(run.code == 0 && run.out.contains("yes: from its public facts"), "{algorithm}: {}", run.out);
+        assert!(
+            run.code == 0 && run.out.contains("yes: if training did what the certificate says"),
+            "{algorithm}: {}",
+            run.out
+        );
     }
     workplace.run("train patients.csv --task survival --epsilon 2 --delta 1e-6 --force");
     let run = workplace.run("evaluate model.json patients.csv --private --epsilon 1 --json");

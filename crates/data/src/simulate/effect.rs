@@ -16,6 +16,7 @@ const END: f64 = 8.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effect {
     columns: usize,
+    best_auc: f64,
     slope: f64,
     intercept: f64,
 }
@@ -38,7 +39,12 @@ impl Effect {
         };
         let slope = bisect(0.0, 1e3, |slope| of(slope).2 < best_auc);
         let (slope, intercept, _) = of(slope);
-        Some(Self { columns, slope, intercept })
+        Some(Self { columns, best_auc, slope, intercept })
+    }
+
+    /// The AUC of the best ranking.
+    pub fn best_auc(&self) -> f64 {
+        self.best_auc
     }
 
     /// So many records, encoded, with targets ±1. The same seed gives the same table.

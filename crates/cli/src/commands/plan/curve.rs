@@ -110,7 +110,9 @@ fn table(rows: &[Vec<ExpectedAuc>], what: &str) -> String {
 fn picture(rows: &[Vec<ExpectedAuc>], effect: f64, what: &str) -> String {
     let sizes: Vec<f64> = rows.iter().flat_map(|row| row.first()).map(|cell| cell.records as f64).collect();
     let (first, last) = (sizes.first().copied().unwrap_or(1.0), sizes.last().copied().unwrap_or(10.0));
-    let mut plot = Plot::new(Axis::logarithmic(what, first, last), Axis::linear("expected AUC", 0.5, 1.0));
+    // A little above the best.
+    let top = (20.0 * effect + 0.5).ceil() / 20.0;
+    let mut plot = Plot::new(Axis::logarithmic(what, first, last), Axis::linear("expected AUC", 0.5, top));
     plot = plot.curve("best possible", &[(first, effect), (last, effect)], "#8a96a3", true);
     let budgets = rows.first().map_or(0, Vec::len);
     for (k, colour) in (0..budgets).zip(COLOURS) {

@@ -17,15 +17,16 @@ pub(super) struct Sink<'a> {
 }
 
 enum Way<'a> {
-    Printed(&'a Printer),
-    /// JSON; whether no row was printed yet.
-    Json(&'a Printer, bool),
+    /// Lines with commas, and their header until it is printed: nothing is, where the table is refused.
+    Printed(&'a Printer, Option<String>),
+    /// JSON, with its beginning until that is printed.
+    Json(&'a Printer, Option<String>),
     Csv(PathBuf, Stream),
     Parquet(PathBuf, ParquetWriter<Stream>),
 }
 
 impl<'a> Sink<'a> {
-    /// Writes what comes before the first row. The ending of a file's name says what it will be.
+    /// Begins; what is printed begins with the first row. The ending of a file's name says what it will be.
     pub(super) fn new(
         out: Option<Output>,
         printer: &'a Printer,
@@ -35,13 +36,9 @@ impl<'a> Sink<'a> {
         let header = || names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
         let way = match out {
             None if printer.json() => {
-                printer.data(&format!("{{\"columns\":{},\"rows\":[", json!(names)));
-                Way::Json(printer, true)
+                Way::Json(printer, Some(format!("{{\"columns\":{},\"rows\":[", json!(names))))
             }
-            None => {
-                printer.data(&header());
-                Way::Printed(printer)
-            }
+            None => Way::Printed(printer, Some(header())),
             Some(out) if is_parquet(out.path()) => {
                 let path = out.path().to_owned();
                 let columns = by_column(&columns, Vec::new());
@@ -60,15 +57,15 @@ impl<'a> Sink<'a> {
 
     pub(super) fn write(&mut self, rows: Vec<Vec<Cell<'_>>>) -> Result<(), Failure> {
         match &mut self.way {
-            Way::Printed(printer) => {
-                printer.data(&csv(&rows));
+            _ if rows.is_empty() => Ok(()),
+            Way::Printed(printer, header) => {
+                printer.data(&(header.take().unwrap_or_default() + &csv(&rows)));
                 printer.check()
             }
-            Way::Json(printer, first) => {
+            Way::Json(printer, beginning) => {
                 let text: Vec<String> = rows.iter().map(|row| json(row).to_string()).collect();
-                let comma = if *first || rows.is_empty() { "" } else { "," };
-                *first &= rows.is_empty();
-                printer.data(&format!("{comma}{}", text.join(",")));
+                let before = beginning.take().unwrap_or_else(|| ",".into());
+                printer.data(&(before + &text.join(",")));
                 printer.check()
             }
             Way::Csv(path, stream) => written(path, stream.write_all(csv(&rows).as_bytes())),
@@ -78,9 +75,12 @@ impl<'a> Sink<'a> {
 
     pub(super) fn finish(self) -> Result<(), Failure> {
         match self.way {
-            Way::Printed(_) => Ok(()),
-            Way::Json(printer, _) => {
-                printer.data("]}\n");
+            Way::Printed(printer, header) => {
+                printer.data(&header.unwrap_or_default());
+                Ok(())
+            }
+            Way::Json(printer, beginning) => {
+                printer.data(&(beginning.unwrap_or_default() + "]}\n"));
                 Ok(())
             }
             Way::Csv(_, stream) => stream.finish(),
@@ -99,9 +99,12 @@ fn written<T>(path: &Path, outcome: io::Result<T>) -> Result<T, Failure> {
 
 fn by_column(columns: &[Column], rows: Vec<Vec<Cell<'_>>>) -> Vec<WrittenColumn> {
     let count = rows.len();
-    let empty = |column: &Column| match column.number {
-        true => WrittenColumn::Numbers(Vec::with_capacity(count)),
-        false => WrittenColumn::Texts(Vec::with_capacity(count)),
+    let empty = |column: &Column| {
+        if column.number {
+            WrittenColumn::Numbers(Vec::with_capacity(count))
+        } else {
+            WrittenColumn::Texts(Vec::with_capacity(count))
+        }
     };
     let mut filled: Vec<WrittenColumn> = columns.iter().map(empty).collect();
     for row in rows {
