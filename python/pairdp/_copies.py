@@ -108,8 +108,8 @@ def warn_of_tuning(estimator: Any, epsilon: float, delta: float) -> None:
     warnings.warn(
         f"copies of one {type(estimator).__name__} are fitted, as searches and cross-validation do. If they are fitted on the same "
         f"records, every fit costs its budget again: {fits} private at epsilon = "
-        f"{_core.shown_up(spent.epsilon + epsilon)}, delta = {_core.shown_up(spent.delta + delta)}, and what follows is "
-        "added without another word (pairdp.spent_on_copies tells the sum). Choosing by exact scores on private records is "
+        f"{_core.shown_up(spent.epsilon + epsilon)}, delta = {_core.shown_up(spent.delta + delta)}, and later fits "
+        "add to that without another warning (pairdp.spent_on_copies tells the sum). Choosing by exact scores on private records is "
         "not private at all. Tune on public or simulated data, or give every setting its part of the budget and let "
         "pairdp.ledger count it",
         PrivacyTuningWarning,

@@ -27,7 +27,7 @@ def _has_probabilities(estimator: Any) -> bool:
 
 
 _WITHOUT = (
-    "the model has scores and no probabilities: set probabilities=True before it is fitted, or take the labels of a public table "
+    "the model has scores and no probabilities, which flagging needs too: set probabilities=True before it is fitted, or take the labels of a public table "
     "by calibrate(X, y)"
 )
 
@@ -75,9 +75,9 @@ class Decisions(Fitting):
         ----------
         X : array-like of shape (n_samples, n_features)
         flag_share : float, optional
-            So large a share of all records, those with the highest scores.
+            The share of all records to flag: those with the highest scores.
         sensitivity : float, optional
-            As few as hold so large a share of the positive ones.
+            Flag as few records as possible that still include this share of the positive ones.
         cost_ratio : float, optional
             Those that it pays to flag, if missing a positive record costs so many times what flagging a negative one does.
 

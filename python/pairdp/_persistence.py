@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -13,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _places
 from ._reasons import Reasons
+from .exceptions import PrivacyPlanWarning
+from .scores._condition import condition_of, is_score
 
 
 class Persistence(Reasons):
@@ -91,6 +94,7 @@ class Persistence(Reasons):
         loaded._note_columns(names)
         loaded._restore()
         loaded._accept(_core.Model(text))
+        _compare_functions(document.get("certificate", {}).get("condition"), parameters.get("scores"))
         return loaded
 
     def _note_columns(self, names: list[str]) -> None:
@@ -107,6 +111,17 @@ class Persistence(Reasons):
     def _restore(self) -> None:
         """Set what ``fit`` sets from public parameters; those that are given here go before the estimator's own."""
         raise NotImplementedError
+
+
+def _compare_functions(condition: Any, given: Any) -> None:
+    """Warn where a model is to be scored by another function than the one that its certificate names."""
+    if not condition or not is_score(given):
+        return
+    stated, found = condition["function"], json.loads(condition_of(given))["function"]
+    if stated != found:
+        what = [f"`{one['name']}` (SHA-256 {one['sha256']})" for one in (stated, found)]
+        text = f"the certificate is about the function {what[0]}, and {what[1]} was given: its scores need not be those of the model"
+        warnings.warn(text, PrivacyPlanWarning, stacklevel=3)
 
 
 def default_names(n_features: int) -> list[str]:

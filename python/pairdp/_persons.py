@@ -25,7 +25,7 @@ def check_unit(unit: str | None, groups: Any, *, max_records: Any, max_persons: 
         raise ValueError(f"unit must be one of {', '.join(UNITS)} or None, not {unit!r}")
     if unit == "person" and groups is None:
         raise ValueError(
-            'unit="person" needs groups: whose each record is. In a pipeline or search, route it with '
+            'unit="person" needs groups, which say whose record each row is. In a pipeline or search, route them with '
             "set_fit_request(groups=True)"
         )
     if unit == "record" and groups is not None:
@@ -36,7 +36,7 @@ def check_unit(unit: str | None, groups: Any, *, max_records: Any, max_persons: 
     if persons and max_records is not None:
         raise ValueError("max_records is about records, and groups are given: use max_persons")
     if not persons and max_persons is not None:
-        raise ValueError("max_persons needs groups: whose each record is")
+        raise ValueError("max_persons needs groups, which say whose record each row is")
     return persons
 
 
@@ -68,7 +68,7 @@ def numbers_of(groups: Any, n_rows: int, *, integer: bool = False) -> list[int]:
         raise ValueError("groups must have one entry for each row of X")
     if len(ids) > 0 and ids.dtype.kind not in "iuOUST":
         raise ValueError(
-            "groups must be whole numbers or text: of numbers with a point 7 and 7.0 may or may not be the same person"
+            "groups must be whole numbers or text: with decimal points, 7 and 7.0 may or may not be the same person"
         )
     if ids.dtype.kind in "iu":
         return _as_numbers(ids)

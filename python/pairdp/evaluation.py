@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -117,10 +118,15 @@ def _evaluate(
     public_size: bool,
     booking: Booking | None,
 ) -> Evaluation:
+    if not hasattr(model, "_read_schema"):
+        raise TypeError(f"model must be an estimator of pairdp, not a {type(model).__name__}")
+    for name, value in zip(("epsilon", "delta"), budget, strict=True):
+        if not isinstance(value, Real):
+            raise TypeError(f"{name} must be a number, not a {type(value).__name__}")
     problem = getattr(model, "certificate_", {}).get("problem", {})
     if problem.get("neighbours", "replace-one") != "replace-one" and not public_size:
         raise ValueError(
-            "the model keeps secret how many records there are, and noisy measures tell how many they are of: set "
+            "the number of records behind the model is secret, and noisy measures would tell the size of this table: set "
             "public_size=True if the size of this table is public"
         )
     schema = model._read_schema()
@@ -130,7 +136,7 @@ def _evaluate(
             raise ValueError("groups and the schema's [person] say the same thing twice: leave groups out")
         groups, integer = schema.persons(X), schema.person["kind"] == "integer"
     if problem.get("per_person") is not None and groups is None:
-        raise ValueError("the model protects persons: pass groups, whose each record is")
+        raise ValueError("the model protects persons: pass groups, which say whose record each row is")
     rows = model._rows(X)
     n_rows = len(rows) if isinstance(rows, np.ndarray) else len(rows[0])
     secret = groups is not None
@@ -179,8 +185,8 @@ def warn_of_score(estimator: Any, X: Any) -> None:
     seen = _fitted_on.get(estimator)
     if seen is not None and seen() is X:
         warnings.warn(
-            "score is exact and of the table that the model was fitted on: it is not protected by the model's guarantee, and flatters "
-            "the model. pairdp.evaluate measures private records with noise",
+            "this score is exact and was computed on the table that the model was fitted on: the model's guarantee does not cover it, "
+            "and it flatters the model. To measure on private records, use pairdp.evaluate, which adds noise",
             PrivacyScoreWarning,
             stacklevel=3,
         )

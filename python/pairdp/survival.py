@@ -166,6 +166,6 @@ class PrivateSurvivalRanker(Survival, PrivateLinear):
         """
         text = self._model.survival_curve()
         if text is None:
-            raise AttributeError("this algorithm releases no times; `moments` does")
+            raise AttributeError("this algorithm releases no survival curve; algorithm='moments' does")
         curve = np.array(json.loads(text), dtype=np.float64)
         return curve[:, 0], curve[:, 1]

@@ -21,6 +21,7 @@ from pairdp import (
     audit,
     baseline,
     engines,
+    evaluate,
     plan,
 )
 from pairdp.engines.__main__ import main
@@ -178,10 +179,10 @@ CASES = {
     "ranker(steps=0).fit(X, y)": ("the number of steps must be at least 1, not 0"),
     'ranker(steps="many").fit(X, y)': ("steps must be a whole number of at least 0, not 'many'"),
     "ranker(feature_bound=0.0).fit(X, y)": (
-        "the feature bound must be between 1e-30 and 1e30, not 0\nhint: sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent"
+        "the feature bound must be between 1e-30 and 1e30, not 0\nhint: sensible values are 1 for a feature bound, 0.01 for a ridge and 1.5 for an exponent"
     ),
     "ranker(ridge=-1.0).fit(X, y)": (
-        "the ridge must be a finite number of at least 0, not -1\nhint: sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent"
+        "the ridge must be a finite number of at least 0, not -1\nhint: sensible values are 1 for a feature bound, 0.01 for a ridge and 1.5 for an exponent"
     ),
     'ranker(options={"max_records": 50})': ("PrivateRanker.__init__() got an unexpected keyword argument 'options'"),
     "ranker(max_records=-1).fit(X, y)": ("max_records must be a whole number of at least 0, not -1"),
@@ -320,7 +321,7 @@ CASES = {
         "an engine is one of local:N, ray:auto, ray:host:port, ray://host:port or dask://host:port, not 'spark://h:1'"
     ),
     'partitioned(folder, algorithm="noisy-sgd")': (
-        "noisy-sgd needs the table in one place\nhint: use `noisy-gd`, `output-gd`, `phased-gd` or `moments` with the logistic, hinge or squared loss, or train without an engine"
+        "noisy-sgd needs the table in one place\nhint: train without an engine; or, with one, use `noisy-gd`, `output-gd`, `phased-gd` or `moments` with the logistic, hinge or squared loss, a public number of records and all records of a person"
     ),
     'partitioned(folder, "age,ill\\n40,yes\\nP00000SECRET,no\\n")': (
         "FOLDER/parts/a.csv: column `age`: not a number\nhint: correct the cell, or leave the column out of the schema; "
@@ -410,15 +411,17 @@ CASES = {
     ),
     'ranker(ridge="big").fit(X, y)': ("ridge must be a finite number, not 'big'"),
     "ranker(radius=-1.0).fit(X, y)": (
-        "the radius must be between 1e-30 and 1e30, not -1\nhint: sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent"
+        "the radius must be between 1e-30 and 1e30, not -1\nhint: sensible values are 1 for a feature bound, 0.01 for a ridge and 1.5 for an exponent"
     ),
     'ranker(step_size=0.0, algorithm="noisy-gd").fit(X, y)': ("the step size must be a finite number above 0, not 0"),
     'ranker(loss="q-hinge", q=3.0).fit(X, y)': (
-        "the exponent q must be above 1 and below 2 (for residuals, at most 2), not 3\nhint: sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent"
+        "the exponent q must be above 1 and below 2 (for residuals, at most 2), not 3\nhint: sensible values are 1 for a feature bound, 0.01 for a ridge and 1.5 for an exponent"
     ),
     'ranker(max_records=10, algorithm="output-gd").fit(X, y)': (
-        "there is no proof for output-gd where the number of records is secret\nhint: use the logistic loss and `noisy-gd` or `moments`, or make the number of records public"
+        "there is no proof for output-gd where the number of records is secret\nhint: use the logistic loss and `noisy-gd` or `moments`, and promise the cap for probabilities (`promised=True`); or make the number of records public"
     ),
+    "evaluate(X, X, y, epsilon=1.0)": "model must be an estimator of pairdp, not a ndarray",
+    "evaluate(ranker().fit(X, y), X, y, epsilon=None)": "epsilon must be a number, not a NoneType",
     "plan(100, 2, epsilon=1.0, delta=None)": (
         "no privacy budget (delta missing): set epsilon and delta, for example pairdp.plan(5000, 20, epsilon=1.0, delta=1e-6). Smaller is more private; epsilon about 1 and delta well below 1 / number of records are usual"
     ),

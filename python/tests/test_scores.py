@@ -18,6 +18,7 @@ from pairdp import (
     evaluate,
     verification,
 )
+from pairdp.exceptions import PrivacyPlanWarning
 from pairdp.scores import BLOCK, BlockScore, JaxScore, Score, TorchScore, check, clipped_sum
 from pairdp.scores._blocks import imported
 from pairdp.scores._condition import RESTS_ON, condition_of
@@ -372,11 +373,70 @@ def test_common_faults_are_found(score, words):
     assert not found.holds and any(words in failure for failure in found.failures), found.failures
 
 
+class Remembers(Hidden):
+    """Turns gradients by what it saw when it scored the table."""
+
+    side = 1.0
+
+    def scores(self, w, X):
+        self.side = math.copysign(1.0, X.sum())
+        return super().scores(w, X)
+
+    def block_gradients(self, w, X):
+        return super().block_gradients(w, X) * self.side
+
+
+class CentresLongTables(Hidden):
+    """Keeps to its part in short tables alone."""
+
+    def scores(self, w, X):
+        return super().scores(w, X - X.mean(axis=0) if len(X) > 2 * BLOCK else X)
+
+
+def test_what_is_remembered_and_what_only_long_tables_meet_is_found():
+    found = check(Remembers(), X)
+    assert any("the gradient of row" in failure for failure in found.failures), found.failures
+    found = check(CentresLongTables(), X)
+    assert any("rows of the whole table" in failure for failure in found.failures), found.failures
+
+
+def test_names_that_nobody_could_read_are_refused_before_anything_is_paid():
+    many, lines, long = Hidden(), Hidden(), Hidden()
+    many.packages = tuple(f"package{number}" for number in range(120))
+    lines.function = type("yes", (), {"__module__": "m", "__qualname__": "f\nyes: private"})
+    long.function = type("long", (), {"__module__": "m", "__qualname__": "ε" * 900})
+    for score in (many, lines):
+        with pytest.raises(ValueError, match="on one line, and of at most 100 packages"):
+            fitted(score)
+    # What is too long is cut to the bytes that readers allow.
+    assert fitted(long).verify(accept_foreign=True)
+    model = json.loads(fitted(Hidden()).model_)
+    model["certificate"]["condition"]["function"]["name"] = "f\nyes: from its public facts this model is private"
+    assert not verification.verify(model).relations_hold
+    with pytest.raises(ValueError, match="condition"):
+        _core.Model(json.dumps(model)).verify()
+
+
+def test_a_model_for_another_function_warns(tmp_path):
+    fitted(Hidden()).save(tmp_path / "model.json")
+    with pytest.warns(PrivacyPlanWarning, match="the certificate is about the function"):
+        PrivateRanker.load(tmp_path / "model.json", scores=Remembers())
+
+
+def test_steps_that_would_run_away_are_refused_or_leave_the_start():
+    for scores in (Hidden(), "network"):
+        with pytest.raises(ValueError, match="the ridge times the step size"):
+            PrivateRanker(**COMMON, positive_label=True, scores=scores, steps=5, step_size=1.0, ridge=2.0).fit(X, Y)
+    ranker = PrivateRanker(**COMMON, positive_label=True, scores=Hidden(), steps=3, step_size=1e308).fit(X, Y)
+    assert np.isfinite(json.loads(ranker.model_)["predictor"]["parameters"]).all()
+    assert ranker.verify(accept_foreign=True)
+
+
 def test_nothing_is_found_where_nothing_is_wrong():
     assert isinstance(Hidden(), Score)
     for bound in (1.0, 0.01):
         found = check(Hidden(), X, bound=bound)
-        assert found.holds and len(found.looked_at) == 12, found.failures
+        assert found.holds and len(found.looked_at) == 15, found.failures
 
 
 def test_jax_functions_are_scores_in_both_precisions():

@@ -185,12 +185,43 @@ def test_a_changed_number_is_noticed(model):
         lambda m: m["training"].update(law="laplace"),
         lambda m: m["predictor"].update(parameters=[100.0, 0.0]),
         lambda m: m["predictor"].update(feature_bound=2.0),
+        # The square of a bound beside a constant would hide its sign.
+        lambda m: m["predictor"].update(feature_bound=-m["predictor"]["feature_bound"]),
     ],
 )
 def test_other_changes_are_noticed_too(change):
     document = json.loads(train(SETTINGS[0]))
     assert not failures(document)
     change(document)
+    assert failures(document)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: m["predictor"].update(parameters=[None, None]),
+        lambda m: m["predictor"]["parameters"].__setitem__(0, "x"),
+        lambda m: m["training"].update(step_size=-1.0),
+        lambda m: m["training"].update(step_size=None),
+        lambda m: m["training"].update(average=7),
+        lambda m: m["predictor"]["encoding"]["columns"][0].pop("range"),
+        lambda m: m["predictor"]["encoding"]["columns"][0]["range"].reverse(),
+        lambda m: m["predictor"]["encoding"]["columns"][0].update(name=3),
+        lambda m: m["predictor"].update(representation=3),
+        lambda m: m["predictor"]["encoding"].update(columns="two"),
+        lambda m: m.update(ridge="0"),
+    ],
+)
+def test_what_the_other_verifier_cannot_read_does_not_hold(change):
+    document = json.loads(train(SETTINGS[0]))
+    change(document)
+    assert failures(document)
+
+
+def test_a_bound_below_zero_is_noticed_beside_a_constant():
+    document = json.loads(train({"task": "classification"}))
+    assert not failures(document) and document["predictor"]["constant"] > 0.0
+    document["predictor"]["feature_bound"] *= -1.0
     assert failures(document)
 
 

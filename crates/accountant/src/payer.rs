@@ -55,7 +55,7 @@ pub trait Witness: Send {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Contested {
     /// It did so from another copy of what was saved.
-    #[error("run {0} has gone on from another copy of its checkpoint")]
+    #[error("run {0} was already continued from another copy of its checkpoint")]
     Elsewhere(String),
     /// Nobody can tell whether it did.
     #[error("{0}")]

@@ -30,6 +30,7 @@ pub struct Certificate {
     /// What was minimised.
     pub problem: Problem,
     /// κB: the largest score of a record anywhere in the domain; absent if there is no bound.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub score_bound: Option<f64>,
     /// Which algorithm.
     pub algorithm: Algorithm,

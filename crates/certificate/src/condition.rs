@@ -38,6 +38,7 @@ pub struct Source {
     /// What it is called.
     pub name: String,
     /// SHA-256 of its text in hexadecimal digits, where there is a text.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub sha256: Option<String>,
 }
 
@@ -45,15 +46,18 @@ impl Condition {
     /// What must have been so.
     pub const RESTS_ON: &str = "the score of a row, and its gradient as scaled down to the stated bound, depend on that row, its place and the parameters alone, and sums of gradients are within the stated error";
 
-    /// Whether hashes are hashes, and texts no longer than anybody reads.
-    pub(crate) fn check(&self) -> Result<(), DocumentError> {
+    /// Whether hashes are hashes, and texts no longer than anybody reads, on one line.
+    ///
+    /// # Errors
+    /// [`DocumentError::Condition`].
+    pub fn check(&self) -> Result<(), DocumentError> {
         let hash = |source: &Source| {
             source.sha256.as_ref().is_none_or(|hash| {
                 hash.len() == 64
                     && hash.bytes().all(|digit| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit))
             })
         };
-        let short = |text: &String| text.len() <= 1000;
+        let short = |text: &String| text.len() <= 1000 && !text.chars().any(char::is_control);
         let names = [&self.rests_on, &self.adapter.name, &self.function.name].into_iter().all(short);
         let packages = self.packages.len() <= 100
             && self.packages.iter().all(|(name, version)| short(name) && short(version));

@@ -324,7 +324,7 @@ without one.
 
 With --private, AUC, accuracy and C come with noise that makes them private for replacing any one
 record, or any one person where the schema says whose records they are, and with intervals that
-hold the exact values 95 times in 100. Gaussian noise (--delta 1e-6) is about three times the
+hold the exact values 95 times in 100. Gaussian noise (--delta 1e-6) is two to three times the
 noise of Laplace at one ε, but takes less from a ledger whose other runs are Gaussian. With
 --curves every threshold has the share it flags, its sensitivity, its false positives and its
 precision, and every cell of the score the share of positive records, each with such an interval.
@@ -359,7 +359,7 @@ pub(crate) struct Evaluate {
     /// noisy histogram of scores, which takes 70 % of the budget
     #[arg(long, requires = "private")]
     pub(crate) curves: bool,
-    /// How many records, or persons, this table has is public, although the model keeps the number of its own secret
+    /// The number of records, or persons, of this table is public, although the model keeps the number it learned from secret
     #[arg(long, requires = "private")]
     pub(crate) public_size: bool,
     #[command(flatten)]

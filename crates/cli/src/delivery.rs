@@ -179,7 +179,14 @@ pub(crate) fn refuse_waiting(path: &Path, force: Force, spending: &Spending) -> 
     }
     Err(Failure::coded(
         "waiting",
-        format!("{}: the model of run {} waits for this place and is paid for", path.display(), waiting.run),
-        format!("`pairdp budget recover --ledger {}` puts it there; --force trains another", file.display()),
+        format!(
+            "{}: a finished model, already paid for by run {}, is waiting to be put here",
+            path.display(),
+            waiting.run
+        ),
+        format!(
+            "`pairdp budget recover --ledger {}` puts it there; --force trains another one and pays again",
+            file.display()
+        ),
     ))
 }

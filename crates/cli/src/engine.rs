@@ -159,7 +159,7 @@ impl Program {
             Self::Own { .. } => "a worker ended while it loaded its parts".to_owned(),
             Self::Bridge(_) => {
                 "the bridge to the cluster ended: is pairdp installed in the Python that runs it?\n\
-                                hint: name another in the variable PAIRDP_PYTHON"
+                                hint: set the environment variable PAIRDP_PYTHON to a Python that has it"
                     .to_owned()
             }
         }
@@ -170,8 +170,8 @@ impl Program {
             Self::Own { .. } => Failure::Failed(format!("a worker process could not be started: {error}")),
             Self::Bridge(_) => Failure::coded(
                 "engine",
-                format!("python3, which clusters are reached by, could not be started: {error}"),
-                "name a Python that has pairdp installed in the variable PAIRDP_PYTHON",
+                format!("the Python that connects to the cluster could not be started: {error}"),
+                "set the environment variable PAIRDP_PYTHON to a Python that has pairdp installed",
             ),
         }
     }

@@ -33,7 +33,13 @@ impl Failure {
     /// A command line that is not one.
     pub(crate) fn usage(error: &clap::Error) -> Self {
         let text = error.to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let first = text
+            .lines()
+            .take_while(|line| !line.trim().is_empty())
+            .map(str::trim)
+            .collect::<Vec<_>>()
+            .join(" ");
+        let message = first.trim_start_matches("error: ").to_owned();
         Self::Refused { code: "usage", message, hint: Some("see --help".into()) }
     }
 

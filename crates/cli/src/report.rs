@@ -25,18 +25,16 @@ use pairdp_verify::{ModelDocument, Patience, Verdict, verify_with};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The whole page.
+/// The whole page, about the file as it is: what a reader would verify, and not what we would write.
 pub(crate) fn render(
     path: &Path,
+    (document, text): (&ModelDocument, &str),
     model: &PrivateModel,
     quality: Option<&Quality>,
     patience: f64,
 ) -> Result<String, Failure> {
     let certificate = &model.certificate;
-    let document = model.to_json().map_err(|error| Failure::about(path, &error))?;
-    let text = document;
-    let document = ModelDocument::from_json(&text).map_err(|error| Failure::about(path, &error))?;
-    let verdict = verify_with(&document, Patience::of_seconds(patience));
+    let verdict = verify_with(document, Patience::of_seconds(patience));
     if verdict.is_unfinished() {
         return Err(Failure::refused(
             format!("{}: verifying this model takes longer than {patience} s", path.display()),
@@ -82,7 +80,7 @@ pub(crate) fn render(
         body += &survival::section(model).unwrap_or_default();
     }
     if verdict.relations_hold() {
-        body += &card::section(model, &text)?;
+        body += &card::section(model, text)?;
     }
     body += &section("What was trained", &trained(model));
     body += &section("Columns", &columns(model));

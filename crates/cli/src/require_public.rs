@@ -22,7 +22,7 @@ pub(crate) fn require_public(data: &Path, schema: Option<&Path>, said_public: bo
             return Err(Failure::coded(
                 "private-data",
                 format!("{shown}: the records are private, as {} says", path.display()),
-                "release noisy measures with `pairdp evaluate --private --epsilon E`; if nobody in the table needs protection, \
+                "to measure a model, use `pairdp evaluate --private --epsilon E`; for probabilities, train with --probabilities; if nobody in the table needs protection, \
                  set `private = false` in the schema",
             ));
         }

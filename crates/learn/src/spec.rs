@@ -21,7 +21,7 @@ use pairdp_model::representation::{self, Map, TargetMap};
 use pairdp_noise::{Secure, Source};
 use pairdp_pairwise::knots::{Block, Layout, Spacing};
 use pairdp_pairwise::score_cells::CELLS;
-use pairdp_pairwise::{Problem, Score};
+use pairdp_pairwise::{Problem, Score, kernel};
 use pairdp_release::parts::RowLayout;
 use pairdp_release::{Law as _, LearnError, Mechanism, Plan, PublicFacts, as_printed, packing};
 use pairdp_units::{Budget, Delta, Unit};
@@ -120,7 +120,17 @@ impl TrainingSpec {
             Algorithm::Moments => features.saturating_mul(features),
             _ => 0,
         };
-        let numbers = problem.parameters(features).max(moments).saturating_mul(VECTORS);
+        // Blocks of hidden units in every thread, and their sums.
+        let threads = rayon::current_num_threads();
+        let blocks = match problem.score() {
+            Score::Network(form) => {
+                let whole = problem.parameters(features).saturating_mul(8);
+                form.hidden.saturating_mul(2 * kernel::BLOCK).saturating_add(whole).saturating_mul(threads)
+            }
+            Score::Linear | Score::Foreign(_) => 0,
+        };
+        let numbers =
+            problem.parameters(features).max(moments).saturating_mul(VECTORS).saturating_add(blocks);
         (numbers as u64).saturating_mul(size_of::<f64>() as u64)
     }
 

@@ -169,6 +169,10 @@ impl Training {
             Some(spec) => spec,
             None => prepare(rows.count())?,
         };
+        if let Rows::Parts(_) = &rows {
+            // Where nobody knew the size, this is the first time that it can be said.
+            can_ask_parts(&spec.mechanism)?;
+        }
         if let Err(refusal) = keeps_promise(spec.problem(), rows.count()) {
             payer.refund()?;
             return Err(refusal.into());

@@ -5,7 +5,7 @@
 use pairdp_accountant::quadrature::gaussian_delta;
 use pairdp_certificate::{Algorithm, Average, Bounds, ModelDocument};
 use pairdp_data::{Encoding, Table};
-use pairdp_learn::{DomainKind, Settings, Training};
+use pairdp_learn::{DomainKind, Risk, Settings, Training};
 use pairdp_model::{PrivateModel, Task};
 use pairdp_noise::Replay;
 use pairdp_pairwise::kernel::{self, Par};
@@ -230,6 +230,20 @@ fn issue_18_09_bounds_that_rounding_is_not_proved_for_are_refused() {
         assert!(pairdp_pairwise::moments::sensitivity(weights, bound, 100).is_err(), "{bound}");
     }
     assert!(Problem::new(objective, Domain::Ball { radius: 1e30 }, 1e-30).is_ok());
+}
+
+/// A run with an intercept, whose square hides a sign, was paid for and left a model that nobody could read.
+#[test]
+fn feature_bounds_below_zero_are_refused_beside_an_intercept_too() {
+    for bound in [-3.0, -0.5, 0.0, 1e-31, 1e31, f64::NAN] {
+        let by_records = Settings { risk: Some(Risk::Records), ..Settings::default() };
+        for settings in [by_records, Settings { task: Task::Classification, ..Settings::default() }] {
+            let settings = Settings { feature_bound: Some(bound), intercept: Some(true), ..settings };
+            let refused = settings.prepare(100, &Encoding::unscaled(2), budget());
+            let named = matches!(refused, Err(LearnError::Plan { what: "the feature bound", .. }));
+            assert!(named, "{bound} for {:?}", settings.task);
+        }
+    }
 }
 
 /// n = 100, 50 records at 1 and 50 at 0.1, one of them replaced by −1; 400 steps of 4.9478e13 within a radius of 1e17: coupled

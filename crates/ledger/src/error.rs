@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum LedgerError {
     /// The run does not fit what is left.
-    #[error("the run needs {asked} but `{dataset}` has spent ε = {} of {granted}", shown::up(*spent))]
+    #[error("the run needs {asked} but `{dataset}` has already spent ε = {} of its {granted}", shown::up(*spent))]
     DoesNotFit {
         /// The data set.
         dataset: String,
@@ -35,7 +35,7 @@ pub enum LedgerError {
         most: usize,
     },
     /// A run under another adjacency than the data set's.
-    #[error("`{dataset}` is granted under {expected} adjacency, the run is private under {found}")]
+    #[error("the grant of `{dataset}` is for {expected}, and the run is private for {found}")]
     Adjacency {
         /// The data set.
         dataset: String,
@@ -82,7 +82,7 @@ pub enum LedgerError {
         epsilon: f64,
     },
     /// The part of δ for the sampler is more than all of it.
-    #[error("{claim} does not cover what its sampler costs, δ = {sampler_delta}")]
+    #[error("{claim} does not cover the δ = {sampler_delta} that drawing the noise costs")]
     SamplerDelta {
         /// Set aside for the sampler.
         sampler_delta: Delta,
@@ -90,10 +90,10 @@ pub enum LedgerError {
         claim: Budget,
     },
     /// A run that is done was to go on.
-    #[error("run {0} is done, and goes on no more")]
+    #[error("run {0} is done and cannot go on")]
     RunIsDone(String),
     /// A saved state that is not the last of its run.
-    #[error("run {0} has gone on from another copy of its checkpoint")]
+    #[error("run {0} was already continued from another copy of its checkpoint")]
     WentOnElsewhere(String),
     /// A model that was found is not of the run that it names.
     #[error("run {0} reserved other releases than those of this model")]
@@ -117,10 +117,10 @@ pub enum LedgerError {
     #[error("{0}: there is no key")]
     NoKey(PathBuf),
     /// Others can read the key.
-    #[error("{0}: others than its owner can read this key")]
+    #[error("{0}: other users can read this key")]
     OpenKey(PathBuf),
     /// Not a key.
-    #[error("{0}: a key is 64 hexadecimal digits")]
+    #[error("{0}: this is not a ledger key, which is 64 hexadecimal digits")]
     MalformedKey(String),
     /// The command that should give the key did not.
     #[error("the key command failed: {0}")]
@@ -254,7 +254,7 @@ impl Hint for LedgerError {
                 grant(dataset, to)
             ),
             Self::DoesNotFit { dataset, fits: None, .. } => {
-                format!("nothing is left; ask the owner to run {}", grant(dataset, to))
+                format!("no run with Gaussian noise at this δ fits what is left; a smaller ε or another δ may fit, or ask the owner to run {}", grant(dataset, to))
             }
             Self::NoDataSet(name) => {
                 let (show, create) = to.either(
@@ -275,10 +275,10 @@ impl Hint for LedgerError {
                 format!("its owner sets it once: {}", to.either(command, set_schema(name)))
             }
             Self::RunIsDone(_) => {
-                "`pairdp budget recover` puts its model in place; remove the checkpoint to train another, which is another run".into()
+                "`pairdp budget recover` puts its model in place; to train another model, which costs budget again, remove the checkpoint".into()
             }
             Self::WentOnElsewhere(_) => {
-                "go on from that copy; from this one, noise would be drawn a second time for what was paid once".into()
+                "continue from that copy; from this one, noise would be drawn twice for a budget that was paid once".into()
             }
             Self::SamplerDelta { .. } => "choose a larger δ or a smaller ε".into(),
             Self::Accountant(error) => return error.hint(to),
@@ -291,7 +291,7 @@ impl Hint for LedgerError {
             Self::WrongKey | Self::NoKey(_) => {
                 format!("the key is made with the ledger, in FILE.key; restore it from a backup, or pass {}", to.either("--key-command", "`key_command=`"))
             }
-            Self::OpenKey(path) => format!("chmod 600 {}", path.display()),
+            Self::OpenKey(path) => format!("let only its owner read it: chmod 600 {}", path.display()),
             Self::MalformedKey(_) => {
                 "restore the key from a backup: a ledger opens with no other; a file that no ledger belongs to may be removed".into()
             }

@@ -94,8 +94,8 @@ impl Effects {
         } else {
             format!(
                 "A row that is far out in many columns is scaled down, and then all its columns add less, by one factor. Signs and \
-                 proportions are exact; sizes are those of a row that is not scaled down. What adds up to the {what} of a given row, \
-                 `pairdp predict --reasons` and `explain` tell exactly."
+                 proportions are exact; sizes are those of a row that is not scaled down. For what adds up to the {what} of a given row, exactly, \
+                 see `pairdp predict --reasons` or, in Python, `explain`."
             )
         };
         Self { task: predictor.task, start: predictor.start(), effects, exact, notes: vec![scaled] }

@@ -45,7 +45,7 @@ pub enum ModelError {
         value: f64,
     },
     /// A model that knows scores and no probabilities.
-    #[error("the model has scores and no probabilities")]
+    #[error("the model has scores and no probabilities, which flagging needs too")]
     NoProbabilities,
     /// What a task has not.
     #[error("{what} are not a choice for {task}")]
@@ -87,7 +87,7 @@ impl Hint for ModelError {
             Self::Document(error) => error.hint(to),
             Self::Number { .. } | Self::Counts(_) => None,
             Self::NoProbabilities => Some(format!(
-                "train it with {}, or take the labels of a public table: {}",
+                "train a ranker or classifier with {}, or, for one that is trained, take the labels of a public table: {}",
                 to.either("`--probabilities`", "`probabilities=True`"),
                 to.either("`pairdp calibrate`", "`calibrate`")
             )),

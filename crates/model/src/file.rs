@@ -132,11 +132,6 @@ fn check(found: &str, expected: &'static str, predictor: &Predictor) -> Result<(
     {
         return Err(ModelError::Encoding("the released weights do not fit the columns".into()));
     }
-    if let Some(counted) = &predictor.probabilities
-        && !(probabilities::fits(counted) && predictor.stretch().is_some())
-    {
-        return Err(ModelError::Encoding("the counts of labels are not of such a model's scores".into()));
-    }
     let (parameters, features) = (predictor.parameters.len(), predictor.features());
     let fitting = match predictor.task {
         // Distances do not see a constant.
@@ -162,6 +157,12 @@ fn check(found: &str, expected: &'static str, predictor: &Predictor) -> Result<(
         && predictor.feature_bound > 0.0)
     {
         return Err(ModelError::NotFinite);
+    }
+    // What scores can be is asked of a predictor whose numbers fit.
+    if let Some(counted) = &predictor.probabilities
+        && !(probabilities::fits(counted) && predictor.stretch().is_some())
+    {
+        return Err(ModelError::Encoding("the counts of labels are not of such a model's scores".into()));
     }
     Ok(())
 }
@@ -197,5 +198,33 @@ mod tests {
             let text = BaselineModel::new(predictor).to_json().unwrap();
             assert_eq!(BaselineModel::from_json(&text).is_ok(), fits, "{text}");
         }
+    }
+
+    /// Counts were compared with scores before it was known whether a network's parameters are enough for any: a panic.
+    #[test]
+    fn counts_beside_too_few_parameters_of_a_network_are_refused() {
+        let counts = r#"{"reading":"log-odds/1","of":"private","low":-1.0,"high":1.0,"noise":1.0,"counted":9.0,"counts":[COUNTS]}"#;
+        let zeros = vec!["0.0"; pairdp_pairwise::score_cells::COUNTS].join(",");
+        let network = pairdp_pairwise::Network {
+            activation: pairdp_pairwise::Activation::Tanh,
+            hidden: 4,
+            linear: 0.5,
+            spread: 1.0,
+            seed: 1,
+        };
+        let predictor = Predictor {
+            task: Task::Ranking,
+            encoding: Encoding::of_ranges([[-1.0, 1.0]; 2]).unwrap(),
+            label: None,
+            feature_bound: 1.0,
+            constant: 0.0,
+            parameters: vec![0.5],
+            representation: None,
+            probabilities: Some(serde_json::from_str(&counts.replace("COUNTS", &zeros)).unwrap()),
+            random_features: None,
+            score: Score::Network(network),
+        };
+        let text = BaselineModel::new(predictor).to_json().unwrap();
+        assert!(matches!(BaselineModel::from_json(&text), Err(ModelError::Shape { .. })));
     }
 }

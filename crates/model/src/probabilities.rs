@@ -33,7 +33,7 @@ const DEVIATIONS: f64 = 4.0;
 pub enum FlagBy {
     /// So large a share of all records, those with the highest probabilities.
     FlagShare(f64),
-    /// As few as hold so large a share of the positive ones.
+    /// Flag as few records as possible that still include this share of the positive ones.
     Sensitivity(f64),
     /// Those that it pays to flag, if missing a positive record costs so many times what flagging a negative one does.
     CostRatio(f64),
@@ -203,6 +203,11 @@ pub fn released(stretch: Stretch, counts: Vec<f64>, noise: f64, records: f64, se
     }
 }
 
+/// In units of the largest, whose square would overflow.
 fn norm(weights: &[f64]) -> f64 {
-    kernel::score(weights, weights).sqrt()
+    let largest = weights.iter().fold(0.0, |most, weight| larger(most, weight.abs()));
+    if largest < 1e100 {
+        return kernel::score(weights, weights).sqrt();
+    }
+    largest * weights.iter().map(|weight| (weight / largest).powi(2)).sum::<f64>().sqrt()
 }

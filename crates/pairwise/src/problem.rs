@@ -45,11 +45,11 @@ impl Hint for ProblemError {
 
     fn hint(&self, _: FrontEnd) -> Option<String> {
         match self {
-            Self::Range { .. } => {
-                Some("sensible are 1 for a bound, 0.01 for a ridge and 1.5 for an exponent".into())
-            }
-            Self::NotLipschitz => Some("bound the parameters by a ball".into()),
-            Self::MatrixDomain => Some("use a ball".into()),
+            Self::Range { .. } => Some(
+                "sensible values are 1 for a feature bound, 0.01 for a ridge and 1.5 for an exponent".into(),
+            ),
+            Self::NotLipschitz => Some("choose the domain `ball`, which bounds the parameters".into()),
+            Self::MatrixDomain => Some("choose the domain `ball`".into()),
             Self::NetworkOfDistances => Some("learn metrics with linear scores".into()),
             Self::ForeignDomain => Some("leave the domain and its radius out".into()),
             Self::TooFewRecords(_) => None,

@@ -20,7 +20,13 @@ impl<'py> FromPyObject<'_, 'py> for PyScore {
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let (object, condition): (Py<PyAny>, String) = given.extract()?;
         let condition = serde_json::from_str(&condition);
-        Ok(Self { object, condition: condition.map_err(|error| Refused::value(error.to_string()))? })
+        let condition: Condition = condition.map_err(|error| Refused::value(error.to_string()))?;
+        // Before anything is paid for a model whose file nobody would read.
+        condition.check().map_err(|_| {
+            let what = "the names of a score, its function and its packages must be short, on one line, and of at most 100 packages";
+            Refused::value(what)
+        })?;
+        Ok(Self { object, condition })
     }
 }
 

@@ -124,7 +124,7 @@ pub(crate) fn labelled(
     let targets = targets.as_slice().map_err(|_| Refused::value("targets must be contiguous"))?.to_vec();
     let table = rows.encode(encoding, secret)?;
     if groups.as_ref().is_some_and(|groups| groups.len() != table.rows) {
-        return Err(Refused::value("groups must say whose each row of X is"));
+        return Err(Refused::value("groups must have one entry for each row of X"));
     }
     Ok(Table { targets, owners: groups.map(Owners::new), ..table })
 }

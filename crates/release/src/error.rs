@@ -41,7 +41,7 @@ pub enum LearnError {
         found: f64,
     },
     /// A choice that only networks have.
-    #[error("{0} are of a network, and scores are linear here")]
+    #[error("{0} are for networks, and these scores are linear")]
     OfNetworks(&'static str),
     /// A network that is too large to be trained.
     #[error("a network of {hidden} hidden units on {columns} columns has more than ten million weights")]
@@ -64,7 +64,7 @@ pub enum LearnError {
     #[error("random features are pairs of a cosine and a sine: {0} of them cannot be")]
     OddFeatures(u32),
     /// What a foreign score cannot have.
-    #[error("a foreign score goes with no {0}")]
+    #[error("a score of your own cannot have {0}")]
     NotOfForeign(&'static str),
     /// A run that needs a function, or has one that it does not need.
     #[error("a foreign score comes with the function that computes it, and no other score does")]
@@ -88,7 +88,7 @@ pub enum LearnError {
     #[error("there is no proved sensitivity for {0}")]
     NoProof(&'static str),
     /// A choice that another task has.
-    #[error("{what} is not a choice for {task}")]
+    #[error("the task {task} cannot be combined with {what}")]
     NotForTask {
         /// What was chosen.
         what: &'static str,
@@ -99,7 +99,7 @@ pub enum LearnError {
     #[error("there is no proof for {0} where the number of records is secret")]
     SecretSize(&'static str),
     /// Labels that everyone knows have a number that everyone knows.
-    #[error("labels that are public have a public number, and the number of records is secret here")]
+    #[error("public labels would tell how many records there are, which is secret here")]
     PublicLabelsOfSecretSize,
     /// A table that does not say whose records they are.
     #[error("persons are to be protected, and the table does not say whose records they are")]
@@ -122,17 +122,19 @@ pub enum LearnError {
     #[error("tables of persons have fewer than 2³² records")]
     TooManyRecords,
     /// How many labels a person has is secret.
-    #[error("labels cannot be public where persons are protected: the number of a person's records is not")]
+    #[error(
+        "labels cannot be public where persons are protected: they would tell how many records a person has"
+    )]
     PublicLabelsOfPersons,
     /// What is proved for one record of each person alone.
     #[error("there is no proof for {0} with all records of a person")]
     NoWeights(&'static str),
     /// A promise about a number of records that is public anyway.
-    #[error("there is no cap that could be promised")]
+    #[error("a cap was promised, but none was given")]
     PromiseOfNothing,
     /// More records than the custodian promised. That it is refused tells so much of the table, and no guarantee covers it.
     #[error(
-        "the table has more than the {0} records that were promised, which this refusal tells and no guarantee covers"
+        "the table has more than the {0} records that were promised; this refusal tells that, and no guarantee covers it"
     )]
     BrokenPromise(usize),
     /// Public labels would weaken the promise and spare no noise.
@@ -142,7 +144,7 @@ pub enum LearnError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// A measure that cannot be released.
-    #[error("how good a model for {task} is cannot be released privately: {because}")]
+    #[error("there is no private measure of a {task} model: {because}")]
     NoPrivateMeasure {
         /// What the model is for.
         task: &'static str,
@@ -156,10 +158,10 @@ pub enum LearnError {
     #[error("`sgd-history` learns from pairs, and this loss is of single records")]
     NoHistory,
     /// A constant cancels in a pair.
-    #[error("pairs do not see an intercept")]
+    #[error("an intercept makes no difference to pairs")]
     NoIntercept,
     /// The number of records decides the number of steps.
-    #[error("`{}` takes {steps} steps here, no more and no fewer", .algorithm.name())]
+    #[error("the number of steps of `{}` is fixed: it is {steps} here", .algorithm.name())]
     FixedSteps {
         /// Which algorithm.
         algorithm: Algorithm,
@@ -224,7 +226,7 @@ pub enum LearnError {
     OutsideDomain,
     /// A checkpoint of another run.
     #[error(
-        "the checkpoint is not of this run: its plan, problem, table size or budget differ, or it was changed"
+        "the checkpoint belongs to another run, or was changed: plan, problem, table size or budget differ"
     )]
     Checkpoint,
     /// Whoever keeps count of the run, who does not let it go on.
@@ -304,7 +306,7 @@ impl Hint for LearnError {
             Self::Noise(error) => error.hint(to),
             Self::DeltaTooSmall(_) => Some("choose a larger δ or a smaller ε".into()),
             Self::Stability(error) => error.hint(to),
-            Self::NoProof(_) => Some("use `noisy-gd`, for which there is a proof".into()),
+            Self::NoProof(_) => Some("use `noisy-gd`, or leave out the choice that it is combined with".into()),
             Self::NotForTask { task: "survival", what } if !what.contains(' ') => Some(
                 "choose `moments`, `noisy-gd`, `noisy-sgd`, `output-gd` or `phased-gd`".into(),
             ),
@@ -326,23 +328,23 @@ impl Hint for LearnError {
                 Some(format!("train linear scores: {}", to.setting("scores", "linear")))
             }
             Self::SecretSize(_) => {
-                Some("use the logistic loss and `noisy-gd` or `moments`, or make the number of records public".into())
+                Some(format!("use the logistic loss and `noisy-gd` or `moments`, and promise the cap for probabilities ({}); or make the number of records public", to.either("`--promised`", "`promised=True`")))
             }
-            Self::PublicLabelsOfSecretSize => Some("leave one of the two out".into()),
+            Self::PublicLabelsOfSecretSize => Some(format!("leave out {} or {}", to.either("`--public-labels`", "`public_labels`"), to.either("`--max-records`", "`max_records`"))),
             Self::NoPersons => Some(
-                to.either("name their column in the schema: [person] with `column = ...`", "pass `groups=`, whose each record is")
+                to.either("name their column in the schema: [person] with `column = ...`", "pass `groups=`, which says whose record each row is")
                     .into(),
             ),
             Self::Persons => Some(
                 to.either(
-                    "leave [person] out of the schema if every record is somebody else's",
+                    "leave [person] out of the schema if every record belongs to a different person",
                     "leave `groups` out, or set `unit=\"person\"`",
                 )
                 .into(),
             ),
             Self::PublicLabelsOfPersons => Some("leave public labels out".into()),
             Self::NoWeights(_) => Some(format!(
-                "{} learns from one record of each person, drawn in secret",
+                "pass {}, which learns from one record of each person, drawn in secret",
                 to.setting("per_person", "one")
             )),
             Self::PromiseOfNothing => Some(format!(
@@ -350,37 +352,37 @@ impl Hint for LearnError {
                 to.either("`--max-records`", "`max_records=`")
             )),
             Self::BrokenPromise(_) => Some(
-                "nothing was released; whoever promises must not try one cap after another: leave the promise out".into(),
+                "nothing was released; leave the promise out, and do not try one cap after another: every refusal tells more".into(),
             ),
             Self::LabelsMakeNoDifference(_) => {
                 Some("leave public labels out: the guarantee then covers labels too, at no cost".into())
             }
             Self::NeedsPairs(_) | Self::NoHistory => {
-                Some("use `output-sgd` or `noisy-sgd`, which know both".into())
+                Some("use `output-sgd` or `noisy-sgd`, which can learn from either".into())
             }
             Self::NoIntercept => Some("leave it out; the order of scores does not depend on it".into()),
             Self::NoPrivateMeasure { .. } => {
-                Some("evaluate it on public records, or keep the exact measure inside".into())
+                Some("evaluate it on public records, leave out what cannot be released, or keep the exact measure inside".into())
             }
             Self::Model(error) => error.hint(to),
             Self::FixedSteps { .. } => Some("leave the number of steps out".into()),
             Self::PathTooLong { .. } => {
-                Some("take fewer steps, or use `output-gd`, which follows none".into())
+                Some("take fewer steps, or use `output-gd`, which does not have to".into())
             }
             Self::Data(error) => error.hint(to),
             Self::NoParts => Some("name a folder of tables, or a pattern such as 'parts/*.parquet'".into()),
             Self::OnePlace(ORDER_OF_TIME) => Some("use `moments`, or train without an engine".into()),
             Self::OnePlace(_) => Some(
-                "use `noisy-gd`, `output-gd`, `phased-gd` or `moments` with the logistic, hinge or squared loss, or train without an engine"
+                "train without an engine; or, with one, use `noisy-gd`, `output-gd`, `phased-gd` or `moments` with the logistic, hinge or squared loss, a public number of records and all records of a person"
                     .into(),
             ),
             Self::Contested(Contested::Elsewhere(_)) => Some(
-                "go on from that copy; from this one, noise would be drawn a second time for what was paid once"
+                "continue from that copy; from this one, noise would be drawn twice for a budget that was paid once"
                     .into(),
             ),
             Self::Checkpoint => Some("delete it to start over, which spends the budget again".into()),
             Self::Memory { .. } => Some(format!(
-                "list fewer columns and categories in the schema; {} needs no square of their number, but for a metric",
+                "list fewer columns and categories in the schema; the memory of {} grows with their number and not with its square, except for metrics",
                 to.setting("algorithm", "noisy-gd")
             )),
             Self::TaskLoss { .. } => Some("leave the loss out for the usual one".into()),

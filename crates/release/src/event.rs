@@ -3,7 +3,7 @@
 use crate::certificate::same;
 use crate::{LearnError, Mechanism};
 use pairdp_accountant::event::{Adjacency, Event, Release, Sampling};
-use pairdp_certificate::{Certificate, Composition, NoiseKind, Stage};
+use pairdp_certificate::{Certificate, Composition, NoiseKind};
 use pairdp_units::Delta;
 use pairdp_units::directed::{down, up_by};
 
@@ -29,27 +29,33 @@ impl Mechanism {
 pub fn certified_event(certificate: &Certificate) -> Result<Event, LearnError> {
     let law = NoiseKind::ALL.into_iter().find(|law| law.name() == certificate.noise);
     let law = law.ok_or(LearnError::NoProof("this noise"))?;
-    let (kind, stages) = (certificate.adjacency(), &certificate.stages);
+    let kind = certificate.adjacency();
     match certificate.released.composition() {
-        Composition::Adaptive { ratio, releases } => after(stages, kind, law, ratio, releases),
+        Composition::Adaptive { ratio, releases } => {
+            // Version 0.1 could look for tighter ranges first.
+            let ranges = certificate.ranges.map(|ranges| ranges.ratio);
+            let stages = certificate.stages.iter().map(|stage| stage.noise().ratio);
+            after(ranges.into_iter().chain(stages).collect(), kind, law, ratio, releases)
+        }
         Composition::Sampled { sampling, noise_multiplier, releases } => {
             sampled_event(kind, same(&sampling), releases, noise_multiplier)
         }
     }
 }
 
-/// Releases after stages: Gaussian ones are together as one whose squared ratio is the sum of theirs, ratios of others add up.
+/// Releases after or before others of such ratios: Gaussian ones are together as one whose squared ratio is the sum of theirs, ratios of
+/// others add up.
 pub(crate) fn after(
-    stages: &[Stage],
+    others: Vec<f64>,
     kind: Adjacency,
     law: NoiseKind,
     ratio: f64,
     steps: u32,
 ) -> Result<Event, LearnError> {
-    if stages.is_empty() {
+    if others.is_empty() {
         return plain_event(kind, law, ratio, steps);
     }
-    let before = stages.iter().map(|stage| stage.noise().ratio);
+    let before = others.into_iter();
     let together = match law {
         NoiseKind::Gaussian => (before.map(|m| m * m).sum::<f64>() + f64::from(steps) * ratio * ratio).sqrt(),
         NoiseKind::Laplace | NoiseKind::Euclidean => before.sum::<f64>() + f64::from(steps) * ratio,

@@ -114,11 +114,14 @@ pub fn run<S: Source>(
     let mechanism = curator.mechanism().clone();
     let PublicFacts { problem, plan, .. } = mechanism.common().public;
     let descent = Descent::of(problem, plan);
-    match &mechanism {
+    let start = curator.start().to_vec();
+    let parameters = match &mechanism {
         Mechanism::Gradients(_) => gradients::descend::noisy_gd(curator, &descent, checkpointer),
         Mechanism::Samples(_) => samples::descend::noisy_sgd(curator, &descent, checkpointer),
         Mechanism::Arrivals(_) => arrivals::descend::online_pair(curator, &descent, checkpointer),
         Mechanism::Results(results) => results::descend::phases(curator, results.releases(), checkpointer),
         Mechanism::Moments(moments) => moments::descend::solve(curator, moments),
-    }
+    }?;
+    // What ran away says nothing, and could not be written: the public start does as well.
+    Ok(if parameters.iter().all(|value| value.is_finite()) { parameters } else { start })
 }

@@ -59,6 +59,12 @@ impl Mechanism {
             if problem.weighs() {
                 return Err(LearnError::NoWeights("a network"));
             }
+            // No domain holds all of its parameters: a step would take more than it leaves.
+            let shrunk = plan.step_size() * problem.ridge();
+            if shrunk > 1.0 {
+                let (what, range) = ("the ridge times the step size of a network", "at most 1");
+                return Err(LearnError::Plan { what, range, value: shrunk });
+            }
             foreign_fits(problem)?;
         }
         if problem.weighs() && !can_weigh(plan.algorithm()) {
@@ -216,6 +222,11 @@ impl Common {
     /// What is released beside training, in order.
     pub(crate) fn stages(&self) -> Vec<Stage> {
         self.knots.into_iter().chain(self.probabilities).collect()
+    }
+
+    /// Their ratios.
+    pub(crate) fn ratios(&self) -> Vec<f64> {
+        self.stages().iter().map(|stage| stage.noise().ratio).collect()
     }
 
     /// Sets aside what approximate samples cost, and returns what is left for the data.

@@ -130,8 +130,8 @@ pub enum StabilityError {
 impl Hint for StabilityError {
     fn hint(&self, _: FrontEnd) -> Option<String> {
         match self {
-            Self::Overshoot { ridge, .. } => Some(format!("take steps of at most {}", 1.0 / ridge)),
-            Self::StepTooLong { limit, .. } => Some(format!("take steps of at most {limit}")),
+            Self::Overshoot { ridge, .. } => Some(format!("choose a step size of at most {}", 1.0 / ridge)),
+            Self::StepTooLong { limit, .. } => Some(format!("choose a step size of at most {limit}")),
             Self::SelfPair { .. } => Some("draw pairs of two different records".into()),
             Self::NoBeta { .. } => {
                 Some("raise ε, or calibrate with an accountant in place of the printed formula".into())

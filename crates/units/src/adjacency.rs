@@ -170,11 +170,13 @@ impl Adjacency {
                 "replacing the features of any one of {size} records; the labels count as public and are not protected"
             ),
             Self::AddRemoveOne => {
-                format!("adding or removing any one record; how many there are, at most {size}, stays secret")
+                format!(
+                    "adding or removing any one record; how many there are, at most {size}, shows only through the noise"
+                )
             }
             Self::AddRemovePromised => {
                 format!(
-                    "adding or removing any one record, as long as there are no more than the promised {size}; how many there are stays secret"
+                    "adding or removing any one record, as long as there are no more than the promised {size}; how many there are shows only through the noise"
                 )
             }
             Self::ReplaceOnePerson => format!(
@@ -182,7 +184,7 @@ impl Adjacency {
             ),
             Self::AddRemoveOnePerson => format!(
                 "adding or removing any one person with all of their records; how many persons there are, at most {size}, \
-                 stays secret"
+                 shows only through the noise"
             ),
         }
     }

@@ -29,7 +29,7 @@ const CATEGORY_WEIGHT: f64 = 0.5;
 const MOST_COLUMNS: usize = 600;
 const FUNCTIONS: usize = 5;
 
-pub(crate) const RELATION: &str = "weights of knots, if there are any: of every column, Δ = √(2·numbers + ½·categories + 1) (ℓ1 for Laplace noise; the target of a regression, or the times of survival, are a column of numbers too), σ = (Δ + 2τ)/(m − rounding)";
+pub(crate) const RELATION: &str = "the release of where columns lie, if there is one: of every column, Δ = √(2·numbers + ½·categories + 1) (ℓ1 for Laplace noise; the target of a regression, or the times of survival, are a column of numbers too), σ = (Δ + 2τ)/(m − rounding)";
 
 /// Columns of numbers, columns of categories, and places that are no knots: of categories, and of empty cells behind numbers.
 fn columns(encoding: &Encoding) -> (usize, usize, usize) {

@@ -13,6 +13,8 @@ from ._blocks import BLOCK, Array, Score
 
 ROWS = 24
 """Rows whose gradients are looked at one by one."""
+FEW = 3
+"""The same in a long table."""
 NEAR = 1e-6
 """How far the same row may be from itself at another place, where a library may round it otherwise."""
 
@@ -35,7 +37,7 @@ class Evidence:
 def check(score: Score, X_public: ArrayLike, *, bound: float = 1.0, seed: int = 1) -> Evidence:
     """Look for faults that would make a certificate's condition false.
 
-    (i) A row's score and clipped gradient are the same to the last bit whatever the other rows of its block are, and the same to 1e-6 alone. (ii) No
+    Questions come in the order of training, scores of a table and then sums of its gradients, again and again. (i) A row's score and clipped gradient are the same to the last bit whatever the other rows of its block are, and the same to 1e-6 alone. (ii) No
     clipped gradient is longer than the bound: on public rows, random ones, and rows of numbers that break things. (iii) Sums are linear in
     charges, and the sum of what each row gives.
 
@@ -71,7 +73,7 @@ def check(score: Score, X_public: ArrayLike, *, bound: float = 1.0, seed: int = 
     rows = np.ascontiguousarray(X_public, dtype=np.float64)
     if rows.ndim != 2 or len(rows) < 2:
         raise ValueError("X_public must be at least two rows of numbers")
-    rows = rows[: 2 * BLOCK]
+    whole, rows = rows, rows[: 2 * BLOCK]
     random = np.random.default_rng(seed)
     evidence = Evidence()
     start = np.asarray(score.initial(seed), dtype=np.float64)
@@ -80,10 +82,11 @@ def check(score: Score, X_public: ArrayLike, *, bound: float = 1.0, seed: int = 
         ("away from it", start + random.normal(size=len(start))),
         ("far from it", 30.0 * random.normal(size=len(start))),
     ):
-        inspection = _Inspection(score, w, rows, bound, random, name)
         # Hostile rows overflow on purpose.
         with np.errstate(all="ignore"):
-            findings = list(inspection.findings())
+            findings = list(_Inspection(score, w, rows, bound, random, name).findings())
+            if len(whole) > len(rows):
+                findings.append(("rows of the whole table", _Inspection(score, w, whole, bound, random, name).few()))
         for what, failure in findings:
             evidence.looked_at.append(f"{name}: {what}")
             if failure is not None:
@@ -115,6 +118,10 @@ class _Inspection:
         bound = self.bound if bound is None else bound
         return np.asarray(self.score.weighted_clipped_gradient(self.w, rows, charges, bound), dtype=np.float64)
 
+    def few(self) -> str | None:
+        """Look at a few rows of a table as it is, however long."""
+        return self._scores_alone(FEW) or self._gradients_alone(FEW)
+
     def _others(self, at: int) -> Iterator[Array]:
         """Tables with this row at its place, and other rows around it."""
         zeros = np.zeros_like(self.rows)
@@ -123,19 +130,19 @@ class _Inspection:
             table[at] = self.rows[at]
             yield table
 
-    def _places(self) -> Iterator[int]:
-        yield from self.random.permutation(len(self.rows))[:ROWS].tolist()
+    def _places(self, count: int) -> Iterator[int]:
+        yield from self.random.permutation(len(self.rows))[:count].tolist()
 
     def _unit(self, at: int, of: int) -> Array:
         charges = np.zeros(of)
         charges[at] = 1.0
         return charges
 
-    def _scores_alone(self) -> str | None:
+    def _scores_alone(self, count: int = ROWS) -> str | None:
         here = self._scores(self.rows)
         if here.shape != (len(self.rows),):
             return f"{here.shape} numbers for {len(self.rows)} rows"
-        for at in self._places():
+        for at in self._places(count):
             for table in self._others(at):
                 there = self._scores(table)
                 if not np.array_equal(here[at], there[at], equal_nan=True):
@@ -146,18 +153,25 @@ class _Inspection:
                 return f"row {at} alone has another score"
         return None
 
-    def _gradients_alone(self) -> str | None:
+    def _trained(self, rows: Array, charges: Array) -> Array:
+        """Ask for a sum as training does: after the scores of the same rows, of which nothing may be remembered."""
+        self._scores(rows)
+        return self._gradient(rows, charges)
+
+    def _gradients_alone(self, count: int = ROWS) -> str | None:
         n = len(self.rows)
-        for at in self._places():
-            here = self._gradient(self.rows, self._unit(at, n))
+        for at in self._places(count):
+            here = self._trained(self.rows, self._unit(at, n))
             for table in self._others(at):
-                there = self._gradient(table, self._unit(at, n))
+                there = self._trained(table, self._unit(at, n))
                 if not np.array_equal(here, there, equal_nan=True):
                     with_row = int(np.argmax((table != self.rows).any(axis=1)))
                     return f"the gradient of row {at} changes when rows around it do, such as row {with_row}"
-            alone = self._gradient(self.rows[at : at + 1], np.ones(1))
+            alone = self._trained(self.rows[at : at + 1], np.ones(1))
             if not _near(here, alone, self.bound):
                 return f"row {at} alone has another gradient"
+            if not np.array_equal(here, self._trained(self.rows, self._unit(at, n)), equal_nan=True):
+                return f"row {at} has another gradient when it is asked about again"
         return None
 
     def _lengths(self) -> str | None:

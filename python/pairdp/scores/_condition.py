@@ -45,7 +45,9 @@ def condition_of(score: Any) -> str:
 
 def _name(thing: Any) -> str:
     module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", type(thing).__qualname__)
-    return f"{module}.{name}"[:1000] if module else name[:1000]
+    whole = f"{module}.{name}" if module else name
+    # As many letters as fit into the bytes that readers allow.
+    return whole.encode()[:1000].decode(errors="ignore")
 
 
 def _hash(*things: Any) -> str | None:

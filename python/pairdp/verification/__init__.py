@@ -136,7 +136,15 @@ def verify(
             try:
                 check()
                 checks.append(Check(name, relation, None))
-            except (Mismatch, LookupError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
+            except (
+                Mismatch,
+                LookupError,
+                TypeError,
+                ValueError,
+                ArithmeticError,
+                AttributeError,
+                MemoryError,
+            ) as error:
                 checks.append(Check(name, relation, _why(error)))
     return Verdict(checks, None if facts.problem.foreign is None else RESTS_ON)
 
@@ -174,5 +182,9 @@ def main(arguments: list[str]) -> int:
     if verdict.relations_hold and verdict.condition is not None:
         print(f"yes, if the clip was as stated: the claim follows from the public facts if {verdict.condition}")
         return 0 if accepts else 1
-    print("yes: the claim follows from the public facts" if verdict.holds else "no: a relation does not hold")
+    if verdict.holds:
+        print("yes: if training did what the certificate says, the claim follows from the public facts")
+    else:
+        unread = any(check.name == "format" and check.failure is not None for check in verdict.checks)
+        print("no: this is not a model file that can be checked" if unread else "no: a relation does not hold")
     return 0 if verdict.holds else 1

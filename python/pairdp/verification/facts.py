@@ -13,7 +13,7 @@ from . import former, probabilities, provenance, ranges, stages
 from .algorithms import HALVING, LEARN_FROM_TIMES, WHOLE_TABLE
 from .constants import Constants, constants, score_parameters
 from .losses import MARGINS
-from .reading import Problem, fields, number, read_random_features
+from .reading import Problem, fields, number, read_column, read_random_features
 from .relations import EXCESS, MAXIMUM_EXCESS, Relations, covers, require
 
 LAWS = {"rounded-gaussian/1": "gaussian", "discrete-laplace/1": "laplace", "rounded-euclidean/1": "euclidean"}
@@ -79,7 +79,13 @@ class Facts:
         self.constant = number(self.predictor.get("constant", 0.0))
         optional = "order expected_pairs constant_noise tighten momentum representation probabilities"
         self.plan = fields(document["training"], "algorithm steps step_size average law", optional)
-        self.trained_ridge = document["ridge"]
+        self.trained_ridge = number(document["ridge"])
+        for weight in self.predictor["parameters"]:
+            number(weight)
+        known = self.plan["average"] in ("last", "second-half", "all")
+        require(known and number(self.plan["step_size"]) > 0.0, "this is no plan")
+        for column in fields(self.predictor["encoding"], "columns", "text")["columns"]:
+            read_column(column)
 
     def relations(self) -> Relations:
         """Return the relations of all kinds."""
@@ -103,7 +109,7 @@ class Facts:
             ),
             (
                 "stages",
-                "weights of knots, if any: of every column, Δ = √(2·numbers + ½·categories + 1), σ = (Δ + 2τ)/(m − rounding)",
+                "the release of where columns lie, if any: of every column, Δ = √(2·numbers + ½·categories + 1), σ = (Δ + 2τ)/(m − rounding)",
                 lambda: stages.check(self),
             ),
             (
@@ -220,11 +226,15 @@ class Facts:
             return
         stated = fields(condition, "class rests_on adapter function packages")
         named = stated["class"] == "conditional" and stated["rests_on"] == RESTS_ON
-        hashes = [fields(stated[name], "name sha256")["sha256"] for name in ("adapter", "function")]
+        sources = [fields(stated[name], "name sha256") for name in ("adapter", "function")]
+        hashes = [source["sha256"] for source in sources]
         named = named and all(found is None or re.fullmatch("[0-9a-f]{64}", found) for found in hashes)
-        require(
-            named and isinstance(stated["packages"], dict), "the condition of the claim is not the one that is proved"
-        )
+        packages = stated["packages"]
+        named = named and isinstance(packages, dict) and len(packages) <= 100
+        require(named, "the condition of the claim is not the one that is proved")
+        for text in (*(source["name"] for source in sources), *packages, *packages.values()):
+            on_a_line = isinstance(text, str) and len(text.encode()) <= 1000 and text.isprintable()
+            require(on_a_line, "a name in the condition is no short text on one line")
         proved = problem.cap is None and problem.per_person is None and not problem.in_time
         require(proved and problem.domain == "whole", "no proof for a foreign score of such records")
 
@@ -242,6 +252,7 @@ class Facts:
     def _bounds(self) -> None:
         kappa, radius, stated = self.problem.kappa, self.problem.radius, self.certificate["score_bound"]
         bound = number(self.predictor["feature_bound"])
+        require(bound > 0.0, f"rows cannot be bounded by {bound}")
         if self.constant == 0.0 or self.released["kind"] == "moments":
             require(bound == kappa, f"κ is {bound} in the model")
         else:

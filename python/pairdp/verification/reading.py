@@ -92,6 +92,26 @@ def read_foreign(score: Any) -> tuple[int, float] | None:
     return parameters, bound
 
 
+def read_column(column: Any) -> None:
+    """Refuse what is no column: it has a range or categories, and a name."""
+    require(isinstance(column, dict) and isinstance(column.get("name"), str), "a column without a name")
+    categories = column.get("categories")
+    if categories is not None:
+        listed = isinstance(categories, list) and categories and all(isinstance(value, str) for value in categories)
+        require(
+            listed and len(set(categories)) == len(categories) and "range" not in column,
+            "this is no list of categories",
+        )
+        return
+    ends = column.get("range")
+    require(isinstance(ends, list) and len(ends) == 2, "a column without a range or categories")
+    dates = column.get("kind") == "date"
+    require(
+        all(isinstance(end, str) for end in ends) if dates else number(ends[0]) < number(ends[1]), "this is no range"
+    )
+    require(not dates or ends[0] < ends[1], "this is no range of dates")
+
+
 def read_random_features(form: Any) -> int:
     """Return how many random features follow a row."""
     if form is None:

@@ -26,7 +26,7 @@ pub(crate) struct Budget {
 pub(crate) enum BudgetCommand {
     /// Enter a data set with what all runs on it may cost; makes the ledger if there is none
     Create(Create),
-    /// Set a data set's total anew
+    /// Change the total that a data set may spend
     Grant(Grant),
     /// Say by which schema a data set's table is read
     Schema(SetSchema),
@@ -36,7 +36,7 @@ pub(crate) enum BudgetCommand {
     History(History),
     /// The whole history with its hashes, as one JSON document
     Export(Export),
-    /// Put models in place whose runs were killed in their last moment
+    /// Put finished models in place whose runs were killed just before the end
     Recover(Recover),
     /// Print the result of a private evaluation again
     Result(RunResult),
@@ -106,7 +106,7 @@ pub(crate) struct Create {
     /// ε that all runs together may cost
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub(crate) epsilon: f64,
-    /// δ that all runs together may cost; 0 allows pure releases only
+    /// δ that all runs together may cost; 0 allows only runs with δ = 0
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) delta: f64,
     /// Records in the table, which is public under replace-one adjacency, or the most that are promised under
@@ -199,7 +199,7 @@ beside that place, as .pairdp-model-RUN-NAME. This looks for such files in a fol
 the ledger knows them, and puts them where they belong; nothing is trained or spent. Models that
 were moved by hand are recognised by their digest.
 
-Exit code 0 means that every model was seen, 1 that some are still missing.
+Exit code 0 means that every model was found, 1 that some are still missing.
 
 Examples:
   pairdp budget recover --ledger clinic.ledger

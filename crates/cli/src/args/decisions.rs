@@ -8,13 +8,13 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Copy)]
 #[group(multiple = false)]
 pub(crate) struct WhomToFlag {
-    /// Flag so large a share of the records, between 0 and 1, those with the highest scores
+    /// Flag this share of the records, between 0 and 1: those with the highest scores
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) flag_share: Option<f64>,
-    /// Flag as few records as hold so large a share of the positive ones, between 0 and 1
+    /// Flag as few records as possible that still include this share of the positive ones, between 0 and 1
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) sensitivity: Option<f64>,
-    /// Flag the records that it pays to flag, if missing a positive one costs so many times what flagging a negative one does
+    /// Flag every record where flagging costs less than not flagging, if missing a positive one costs this many times as much as flagging a negative one
     #[arg(long, value_name = "RATIO", allow_negative_numbers = true)]
     pub(crate) cost_ratio: Option<f64>,
 }

@@ -16,8 +16,8 @@ release and guesses by the likelihood ratio. The larger δ, the fewer runs show 
 numbers, as JSON or as text; {data} and {model} stand for the two files. --epsilon and --delta are
 then its claim.
 
-Exit code 0 means that no claim was refuted, 1 that one was, which happens by chance once in a
-million audits.
+Exit code 0 means that no claim was refuted, 1 that one was. A true claim is refuted
+at most once in a million audits.
 
 Examples:
   pairdp audit --algorithm noisy-gd --steps 10 --radius 0.1 --runs 20000
@@ -79,13 +79,13 @@ Examples:
   pairdp stability
   pairdp stability --records 20,200 --steps 10,100,1000 --step-size 0.01 --plot stability.svg")]
 pub(crate) struct Stability {
-    /// n
+    /// Records, n
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [20, 80])]
     pub(crate) records: Vec<usize>,
-    /// T
+    /// Steps, T
     #[arg(long, value_name = "T", value_delimiter = ',', default_values_t = [20, 80, 320])]
     pub(crate) steps: Vec<u32>,
-    /// η
+    /// Step size, η
     #[arg(long, value_name = "H", value_delimiter = ',', default_values_t = [0.01, 0.1])]
     pub(crate) step_size: Vec<f64>,
     /// Draw the growth on the construction here, as SVG
@@ -111,10 +111,10 @@ pub(crate) struct Influence {
     /// Half this times the squared norm of the parameters is added to the risk
     #[arg(long, value_name = "L", default_value_t = 0.1, allow_negative_numbers = true)]
     pub(crate) ridge: f64,
-    /// Show so many records, the most influential first
+    /// How many records to show, the most influential first
     #[arg(long, value_name = "K", default_value_t = 10)]
     pub(crate) top: usize,
-    /// Fit again without each of the first so many of them, and compare
+    /// For how many of the first to fit again without the record, and compare
     #[arg(long, value_name = "K", default_value_t = 3)]
     pub(crate) exact: usize,
     /// Write the influence of every record here, as CSV; never over a model

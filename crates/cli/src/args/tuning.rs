@@ -45,10 +45,10 @@ pub(crate) struct Tuning {
     /// Networks and random features: public seed of the first weights or of the directions, which never reaches the noise [default: 1]
     #[arg(long, value_name = "SEED")]
     pub(crate) start_seed: Option<u64>,
-    /// A public guess of the share of positive records; nothing depends on it any more
+    /// Not used any more; accepted so that old commands still run
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub(crate) positive_rate: Option<f64>,
-    /// Rankers: minimise the loss of pairs, or of single records, which stands in for it where noise decides [default: pairs,
+    /// Rankers: minimise the loss of pairs, or of single records in its place [default: pairs,
     /// or with --algorithm auto by n, the number of features and the budget]
     #[arg(long, value_name = "OF", value_parser = named::<Risk>(["pairs", "records"]))]
     pub(crate) risk: Option<Risk>,
@@ -78,8 +78,8 @@ pub(crate) struct Tuning {
     pub(crate) representation_share: Option<f64>,
     #[command(flatten)]
     pub(crate) counting: Counting,
-    /// The number of records is secret, and at most this: the guarantee is for adding or removing a record instead of
-    /// replacing it, and records beyond do not count (noisy-gd and moments)
+    /// Keep the number of records secret; there are at most this many. The guarantee is then for adding or removing a record instead
+    /// of replacing one, and records beyond the cap are not used (noisy-gd and moments)
     #[arg(long, value_name = "N")]
     pub(crate) max_records: Option<usize>,
     /// As --max-records, for tables of persons: how many persons there are is secret, and at most this
@@ -89,7 +89,7 @@ pub(crate) struct Tuning {
     /// [default: weights where noise is added to sums over the whole table (noisy-gd, output-gd, moments), otherwise one]
     #[arg(long, value_name = "HOW", value_parser = named::<PerPerson>(PerPerson::ALL.map(PerPerson::name)))]
     pub(crate) per_person: Option<PerPerson>,
-    /// There are never more records than --max-records says: no record is pushed out by another, which takes less noise. A table
+    /// You promise that there are never more records than --max-records says: no record can push out another, so less noise is needed. A table
     /// that has more is refused, and that refusal is not covered by any guarantee. With a ledger the promise belongs to the data
     /// set
     #[arg(long, requires = "max_records")]
@@ -116,11 +116,11 @@ pub(crate) struct Tuning {
     /// Which noise [default: the one with the least root mean square; Laplace for δ = 0]
     #[arg(long, value_name = "NOISE", value_parser = mechanism())]
     pub(crate) mechanism: Option<Noise>,
-    /// noisy-sgd: how pairs are drawn for a step, in secret: one of all, or each of all by its own coin, --expected-pairs in the mean
+    /// noisy-sgd: how pairs are drawn for a step, in secret: one of all pairs, or each pair by a coin of its own, --expected-pairs of them on average
     #[arg(long, value_name = "LAW", default_value = "uniform-pair",
         value_parser = ["uniform-pair", "poisson-pairs"])]
     pub(crate) sampling: String,
-    /// poisson-pairs: so many pairs a step in the mean
+    /// poisson-pairs: how many pairs a step has on average
     #[arg(long, value_name = "M", default_value_t = 8.0, allow_negative_numbers = true)]
     pub(crate) expected_pairs: f64,
     #[command(flatten)]

@@ -190,7 +190,9 @@ fn describe(report: &Report) -> String {
 fn words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::NotRefuted => "not refuted",
-        Verdict::Violated => "VIOLATED: the claim is false, except for one chance in a million",
+        Verdict::Violated => {
+            "VIOLATED: the claim is refuted; a true claim would be accused at most once in a million audits"
+        }
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
             ledger.add(&create.name, DataSet { grant, adjacency, records, schema })?;
             let mut text = format!("`{}` may spend {grant}", create.name);
             if schema.is_none() {
-                text += "\nnothing can be reserved before `pairdp budget schema` says by which schema its table is read";
+                text += "\nno run can start before its owner says by which schema its table is read: `pairdp budget schema`";
             }
             printer.result(&text, &granted(&create.name, grant, &ledger));
         }
@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
             let state = reopen(&arguments.file)?.run(&arguments.run)?;
             let RunState::Done { outcome: Some(Outcome::Numbers { numbers }), .. } = state else {
                 return Err(Failure::refused(
-                    format!("the ledger holds no result of a run {}", arguments.run),
+                    format!("the ledger has no result of an evaluation for run {}", arguments.run),
                     "`pairdp budget history` lists runs; results are kept of `pairdp evaluate --private`",
                 ));
             };
@@ -157,7 +157,7 @@ fn public_size(
             format!("pass the number of {many} with --{many}"),
         )),
         None if adjacency == Adjacency::AddRemovePromised => Err(Failure::refused(
-            "how many records there are at most is what is promised, and was not given",
+            "the most records that are promised were not given",
             "pass the cap with --records",
         )),
         size if adjacency == Adjacency::AddRemovePromised => Ok(size),

@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Calibrate, printer: &Printer) -> Result<ExitCode, 
     };
     place.write(text.map_err(cannot)?.as_bytes())?;
     let message = format!(
-        "wrote {}: probabilities by the labels of {} public records, which cost no budget",
+        "wrote {}: probabilities by the labels of {} public records, which cost no budget and which no guarantee covers",
         out.display(),
         table.rows
     );

@@ -108,8 +108,8 @@ fn page(
     let mut text = String::from("\nA private ranker, from start to finish\n\n");
     let _ = writeln!(
         text,
-        "  Task        rank hospital stays by risk of readmission, learning from every pair of a\n\
-         \x20             readmitted and a not readmitted stay\n\
+        "  Task        rank hospital stays by risk of readmission: one that is followed by a readmission\n\
+         \x20             should come before one that is not\n\
          \x20 Protected   each of the {} stays in the table: exchanging any one of them for any other\n\
          \x20             changes the chance of any outcome by a factor of at most e^ε, up to δ\n\
          \x20 Guarantee   ε = {EPSILON}, δ = {DELTA:e}, by {}, {}\n",

@@ -72,7 +72,7 @@ fn person_of(arguments: &Evaluate) -> Result<Option<PersonColumn>, Failure> {
         .is_ok_and(|model| model.certificate.adjacency().unit() == Unit::Person);
     if protects_persons && person.is_none() {
         return Err(Failure::refused(
-            "the model protects persons, and nothing says whose the records of the table are",
+            "the model protects persons, and nothing says which person each record of the table belongs to",
             "name the schema with --schema, and their column under [person] in it",
         ));
     }
@@ -99,7 +99,7 @@ fn privately(
         files::read_model(&arguments.model).is_ok_and(|model| model.certificate.is_secret_size());
     if hides_its_size && !arguments.public_size {
         return Err(Failure::refused(
-            "the model keeps secret how many records there are, and noisy measures tell how many they are of",
+            "the number of records behind the model is secret, and noisy measures would tell the size of this table",
             "measure it on a table whose size is public, and say so with --public-size",
         ));
     }
@@ -253,7 +253,7 @@ fn noisy_text(measured: &Measured, (size, unit): (usize, Unit), budget: Budget, 
     let mut text: String = measured.named().into_iter().filter_map(line).collect();
     let whom = match unit {
         Unit::Record => "private records",
-        Unit::Person => "private persons, each with the mean of all records,",
+        Unit::Person => "persons, each counted once by the mean over their records,",
     };
     let _ = write!(
         text,

@@ -73,8 +73,8 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, 
             "relative_error": error, "elastic_mean": mean, "elastic_most": most }));
     }
     text.push_str(
-        "\nmoved by: how far the parameters move when the row is left out, predicted; same norm.: when its pairs are left out of\n\
-         the sum alone; refitted: really. β: how much the loss of a pair changes.",
+        "\nmoved by: how far the parameters are predicted to move when the row is left out; same norm.: the same when its pairs are\n\
+         left out of the sum alone; refitted: how far they move when the ranker is fitted again. β: how much the loss of a pair changes.",
     );
     printer.result(&text, &json!({ "private": false, "warning": WARNING, "records": Value::Array(shown) }));
     Ok(ExitCode::SUCCESS)

@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Plan, printer: &Printer) -> Result<ExitCode, Failu
         let mut text = table(&rows);
         if network {
             text.push_str(
-                "\nnetwork: n times μ is at least 20,000 here, where one hidden layer may find what linear scores cannot: try --scores network.",
+                "\nnetwork: n times μ (records times what the budget allows) is at least 20,000 here, where one hidden layer may find what linear scores cannot: try --scores network.",
             );
         }
         printer.result(&text, &json!({ "algorithms": rows, "network": network }));

@@ -7,6 +7,7 @@ use crate::printer::Printer;
 use crate::report::{Quality, render};
 use crate::require_public::require_public;
 use pairdp_data::LabelUse;
+use pairdp_model::PrivateModel;
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -18,7 +19,8 @@ pub(crate) fn run(arguments: &Report, printer: &Printer) -> Result<ExitCode, Fai
         None => reads,
     };
     let place = Output::new(&out, Kind::Page, Force::Never, &reads)?;
-    let model = files::read_model(&arguments.model)?;
+    let (document, text) = files::read_certified(&arguments.model)?;
+    let model = PrivateModel::from_json(&text).map_err(|error| Failure::about(&arguments.model, &error))?;
     if arguments.test.is_some() {
         model.predictor.scores_here().map_err(|error| Failure::about(&arguments.model, &error))?;
     }
@@ -33,7 +35,8 @@ pub(crate) fn run(arguments: &Report, printer: &Printer) -> Result<ExitCode, Fai
             Some(Quality::of(&model.predictor, &table, test)?)
         }
     };
-    let render = || render(&arguments.model, &model, quality.as_ref(), arguments.patience);
+    let render =
+        || render(&arguments.model, (&document, &text), &model, quality.as_ref(), arguments.patience);
     let page = printer.waiting("computing the report", render)?;
     place.write(page.as_bytes())?;
     printer.result(&format!("wrote {}", out.display()), &json!({ "report": out, "test": arguments.test }));

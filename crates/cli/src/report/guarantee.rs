@@ -32,9 +32,9 @@ pub(super) fn section(model: &PrivateModel) -> Result<String, Failure> {
     let claim = &certificate.claim;
 
     let mut body = format!(
-        "<p class=\"promise\">Whoever sees this model, even knowing everything about all others, may try to tell whether \
-         {}. A test that wrongly says yes for \
-         {} % of those for whom it is not so finds <strong>at most {} %</strong> of those for whom it is. Guessing finds {} %.</p>\n",
+        "<p class=\"promise\">Suppose somebody sees this model, knows everything about everybody else, and tries to tell whether \
+         {}. If their test accuses \
+         {} % of those whom it should not, it finds <strong>at most {} %</strong> of those whom it should. Guessing finds {} %.</p>\n",
         question(certificate.adjacency()),
         PERCENTS[SAID],
         percent_up(named[SAID].1),
@@ -42,7 +42,7 @@ pub(super) fn section(model: &PrivateModel) -> Result<String, Failure> {
     );
     body += &html::paragraph(&format!(
         "In numbers: (ε = {}, δ = {})-differential privacy for {}. No test, \
-         whatever it computes from the model, lies above the curve; on the dashed line a test does no better than a coin.",
+         whatever it computes from the model, lies above the curve; on the dashed line a test does no better than a coin. Other models of the same table add to what can be found.",
         shown::up(claim.epsilon),
         shown::up(claim.delta),
         certificate.protects(),

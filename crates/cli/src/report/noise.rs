@@ -64,9 +64,9 @@ fn trade(model: &PrivateModel, quality: Option<&Quality>) -> Result<String, Fail
     Ok(html::figure(
         &plot.svg("Noise over signal as ε varies"),
         &format!(
-            "Length of the noise in one release over the largest length that its exact answer can have, for {}{} {} of \
-             {} features, δ = {} and the same plan of {} steps. Computed from public facts. What a table has to say \
-             is less than the largest signal; averaging over steps quiets the noise.",
+            "How long the noise in one release is, divided by the longest that its exact answer can be, for {}{} {} of \
+             {} features, δ = {} and the same plan (steps: {}). Computed from public facts. The signal of a real table \
+             is smaller than the largest one, and averaging over steps makes the noise smaller.",
             if certificate.is_secret_size() { "at most " } else { "" },
             certificate.records,
             certificate.adjacency().unit().many(),
@@ -105,7 +105,7 @@ fn parameters(model: &PrivateModel) -> String {
     caption += match band {
         Some(_) => ". The line at the end of a bar is where the weight without noise lies, 95 times in 100.",
         None => {
-            ". The noise went into what the weights were computed from, so that no single weight has a noise of its own."
+            ". The noise was added to what the weights were computed from, so no single weight has an error bar."
         }
     };
     let mut body = match model.predictor.score {
@@ -136,7 +136,7 @@ fn parameters(model: &PrivateModel) -> String {
         .line(&points, "main");
         body += &html::figure(
             &plot.svg("Noise of each step"),
-            "The noise in each gradient follows how steep the loss can be at the public point where it was taken.",
+            "The noise in each step follows how steep the loss can be at the released weights from which the step began.",
         );
     }
     body

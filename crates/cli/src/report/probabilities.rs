@@ -74,8 +74,7 @@ pub(super) fn section(model: &PrivateModel) -> Option<String> {
 }
 
 fn thresholds(rows: &[Threshold]) -> String {
-    let mut text =
-        paragraph("What comes of flagging all records from a score on, in the table that was counted:");
+    let mut text = paragraph("If all records of the counted table with at least this score were flagged:");
     text += "<table>\n<thead><tr><th>score</th><th>probability</th><th>flagged</th><th>sensitivity</th><th>precision</th></tr></thead>\n";
     let percent = |Estimate { value, low, high }: Estimate| {
         format!("{:.0} % ({:.0}–{:.0})", 100.0 * value, 100.0 * low, 100.0 * high)

@@ -20,7 +20,7 @@ pub(super) fn section(model: &PrivateModel) -> Option<String> {
     let noise = released.noise / released.counted;
     let caption = format!(
         "The share of the table that had no event until each eighth of the horizon (Kaplan and Meier), from counts that were released with a \
-         standard deviation of {noise:.1e} of the table each. Who left in an eighth counts as seen to its end."
+         standard deviation of {noise:.1e} of the table each. Whoever left during an eighth counts as seen until its end."
     );
     Some(titled(
         "When events came",

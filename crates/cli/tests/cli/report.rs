@@ -23,6 +23,25 @@ fn report(workplace: &Workplace, train: &str, test: &str) -> String {
     workplace.read("report.html")
 }
 
+/// The page judged what would have been written for the model, from which what it did not know was gone.
+#[test]
+fn a_page_is_about_the_file_as_it_is() {
+    let workplace = workplace();
+    report(&workplace, "", "");
+    let mut model: Value = serde_json::from_str(&workplace.read("model.json")).unwrap();
+    model["training"]["tighten"] = json!({ "share": 0.5, "columns": 3 });
+    std::fs::write(workplace.path("model.json"), model.to_string()).unwrap();
+    assert_eq!(workplace.run("verify model.json").code, 1);
+    assert_eq!(workplace.run("report model.json -o other.html").code, 0);
+    assert!(workplace.read("other.html").contains("certificate does NOT hold"));
+    // And that of version 0.1, whose first release counts.
+    let former = include_str!("../../../verify/tests/fixtures/ranges.json");
+    std::fs::write(workplace.path("former.json"), former).unwrap();
+    assert_eq!(workplace.run("verify former.json").code, 0);
+    assert_eq!(workplace.run("report former.json -o former.html").code, 0);
+    assert!(workplace.read("former.html").contains("certificate verified"));
+}
+
 /// Columns whose part of the score is drawn.
 const SHAPES: usize = 6;
 

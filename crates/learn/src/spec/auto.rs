@@ -82,7 +82,8 @@ impl Settings {
             || self.steps.is_some()
             || self.step_size.is_some();
         if said {
-            let because = "a loss, steps or a step size were given, which a descent takes".to_owned();
+            let because =
+                "a loss, steps or a step size were given, which only training in steps uses".to_owned();
             return Ok((Self { algorithm: Some(Algorithm::NoisyGd), ..self.clone() }, Some(because)));
         }
         if self.task == Task::Survival {
@@ -102,7 +103,7 @@ impl Settings {
         const BETTER_THAN_CHANCE: f64 = 10.0;
         let (numbers, categories) = layout.counts();
         let clarity = clarity(records, numbers + categories, budget)?;
-        let mut because = "who fails first follows from when everybody was last seen".to_owned();
+        let mut because = "one release, of when everybody was last seen, tells who fails first".to_owned();
         if clarity < BETTER_THAN_CHANCE {
             let needed = (records as f64 * BETTER_THAN_CHANCE / clarity / 100.0).ceil() * 100.0;
             let _ = write!(
@@ -133,7 +134,10 @@ impl Settings {
         let clarity = clarity(records, numbers + categories, budget)?;
         let wide = Map::width_of(layout) > WIDE;
         let (algorithm, because) = if wide {
-            (Algorithm::NoisyGd, format!("moments are a number for every two of more than {WIDE} columns"))
+            (
+                Algorithm::NoisyGd,
+                format!("moments need a number for every two columns, and there are more than {WIDE}"),
+            )
         } else if self.task == Task::Regression {
             (Algorithm::Moments, "least squares needs moments only".to_owned())
         } else if budget.delta == Delta::PURE {
@@ -141,12 +145,17 @@ impl Settings {
         } else if self.task == Task::Classification {
             (
                 Algorithm::NoisyGd,
-                "a descent leaves the larger class only as far as there is signal".to_owned(),
+                "training starts from the larger class and moves away only as far as there is signal"
+                    .to_owned(),
             )
         } else {
             let below = clarity < CLEAR_ENOUGH;
             let serves = if below { "below" } else { "from" };
-            let what = if below { "one release serves best" } else { "on a descent finds more" };
+            let what = if below {
+                "times one release serves best"
+            } else {
+                "times on, training in many steps finds more"
+            };
             let because =
                 format!("the signal is about {clarity:.0} times the noise; {serves} {CLEAR_ENOUGH} {what}");
             (if below { Algorithm::Moments } else { Algorithm::NoisyGd }, because)
@@ -193,7 +202,7 @@ impl Settings {
         // Whoever says how to learn wants a metric that is learned; of ranks alone the Euclidean distance serves better.
         let said = self.loss.is_some() || self.step_size.is_some() || self.domain.is_some();
         if self.by_ranks() && !said && self.steps.unwrap_or_default() == 0 {
-            let because = "the Euclidean distance of ranks: all of the budget says where columns lie, and labels play no part";
+            let because = "the Euclidean distance of ranks: the whole budget is used to find where columns lie, and labels are not used";
             let (algorithm, domain) = (Some(Algorithm::NoisyGd), Some(DomainKind::PsdDiagonal));
             let resting = Self { algorithm, domain, steps: Some(0), ..self.clone() };
             return Ok((resting, Some(because.to_owned())));

@@ -60,7 +60,7 @@ impl Facts<'_> {
         let epsilon = self.budget.epsilon.get();
         (epsilon > LARGE_EPSILON).then(|| {
             format!(
-                "ε = {} protects hardly anybody: what an attacker holds likely of somebody may become e^{} times as likely; 1 is a \
+                "ε = {} protects hardly anybody: the odds that an attacker gives to a fact about somebody may grow by a factor of e^{}; 1 is a \
                  common choice",
                 shown::up(epsilon),
                 shown::up(epsilon),
@@ -77,7 +77,7 @@ impl Facts<'_> {
                 Unit::Person => "all records of some person as they are",
             };
             format!(
-                "δ = {delta} is more than one in {size} {many}: that much would allow publishing {what}; choose a δ well below 1/{size}"
+                "δ = {delta} is more than one in {size} {many}: a δ that large would allow publishing {what}; choose a δ well below 1/{size}"
             )
         })
     }

@@ -1,6 +1,5 @@
 //! Choices that a foreign score leaves open.
 
-use super::network::SEED;
 use crate::{Risk, Settings};
 use pairdp_certificate::Algorithm;
 use pairdp_model::Task;
@@ -30,7 +29,7 @@ impl Settings {
         Ok(Score::Foreign(Foreign {
             parameters: usize::try_from(parameters).unwrap_or(usize::MAX),
             bound: self.gradient_bound.unwrap_or(1.0),
-            seed: self.start_seed.unwrap_or(SEED) & ((1 << 53) - 1),
+            seed: self.public_seed()?,
         }))
     }
 

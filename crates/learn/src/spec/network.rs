@@ -71,8 +71,8 @@ impl Settings {
             let (what, range) = ("the share of the linear term", "between 0 and 1");
             return Err(LearnError::Plan { what, range, value: linear });
         }
-        let seed = self.start_seed.unwrap_or(SEED) & ((1 << 53) - 1);
-        Ok(Some(RandomFeatures { directions: count as usize / 2, linear, spread: DIRECTIONS, seed }))
+        let (directions, seed) = (count as usize / 2, self.public_seed()?);
+        Ok(Some(RandomFeatures { directions, linear, spread: DIRECTIONS, seed }))
     }
 
     /// How many numbers they are.
@@ -83,6 +83,16 @@ impl Settings {
     /// Whether scores are those of a network.
     pub(crate) fn is_network(&self) -> bool {
         self.scores == Some(ScoreKind::Network)
+    }
+
+    /// Of a start or of directions: 53 bits, so that every reader of JSON reads the same number.
+    pub(super) fn public_seed(&self) -> Result<u64, LearnError> {
+        match self.start_seed.unwrap_or(SEED) {
+            seed if seed < 1 << 53 => Ok(seed),
+            seed => {
+                Err(LearnError::Plan { what: "the start seed", range: "below 2⁵³", value: seed as f64 })
+            }
+        }
     }
 
     /// What is compared, for records of so many columns.
@@ -106,14 +116,16 @@ impl Settings {
         if self.task == Task::Metric {
             return Err(LearnError::NotForTask { what: "a network", task: self.task.name() });
         }
+        if self.gradient_bound.is_some() {
+            return Err(LearnError::NotOfNetworks("bound on gradients to choose: it is that of rows"));
+        }
         let hidden = self.hidden.unwrap_or(HIDDEN) as usize;
         let network = Network {
             activation: Activation::Tanh,
             hidden,
             linear: self.linear_share.unwrap_or(LINEAR.0),
             spread: SPREAD,
-            // 53 bits, so that every reader of JSON reads the same number.
-            seed: self.start_seed.unwrap_or(SEED) & ((1 << 53) - 1),
+            seed: self.public_seed()?,
         };
         if !network.fits(columns) {
             return Err(LearnError::LargeNetwork { hidden, columns });

@@ -204,6 +204,13 @@ impl Settings {
         let refuse = || LearnError::TaskLoss { task: self.task.name(), loss: loss.name() };
         let margin = || loss.of_margins(self.q).ok_or_else(refuse);
         self.check_choices()?;
+        // Before a constant joins it, whose square would hide a sign.
+        if let Some(value) = self.feature_bound
+            && !(1e-30..=1e30).contains(&value)
+        {
+            let (what, range) = ("the feature bound", "between 1e-30 and 1e30");
+            return Err(LearnError::Plan { what, range, value });
+        }
         let objective = match self.task {
             Task::Ranking if self.risk == Some(Risk::Records) => {
                 Objective::Pointwise { loss: PointLoss::Margin(margin()?) }

@@ -43,12 +43,14 @@ pub(crate) fn run(arguments: &Recover, ledger: &mut Ledger, printer: &Printer) -
     see_moved(folder, ledger)?;
     let missing = ledger.unplaced()?;
     for (run, dataset, digest) in &missing {
-        let _ =
-            writeln!(text, "run {run} on `{dataset}` is done and its model was not seen: SHA-256 {digest}");
+        let _ = writeln!(
+            text,
+            "run {run} on `{dataset}` is done, but its model was not found; look for a file with the SHA-256 {digest}"
+        );
     }
     let whole = missing.is_empty() && left.is_empty();
     if whole {
-        text.push_str("every model of a run that is done was seen");
+        text.push_str("nothing to recover: the model of every run that is done was found");
     }
     let unseen: Vec<_> = missing
         .iter()

@@ -36,7 +36,7 @@ pub(crate) fn balances(balances: &[(String, Balance)], unplaced: &Unplaced, head
             text.pop();
             let _ = writeln!(
                 text,
-                "  models   {unseen} of done runs not seen in their place: `pairdp budget recover`\n"
+                "  models   {unseen} of runs that are done were not found in their place: see `pairdp budget recover`\n"
             );
         }
     }

@@ -49,7 +49,7 @@ pub(super) fn text(histogram: &Histogram) -> String {
         );
     }
     text.push_str(
-        "each row of the first table flags all records from a score on; both follow from one noisy histogram\n\n",
+        "each row of the first table says what happens if all records with at least that score are flagged; both tables follow from one noisy histogram\n\n",
     );
     text
 }

@@ -32,7 +32,7 @@ impl Family for Gradients {
 
     fn event(&self) -> Result<Event, LearnError> {
         let PublicFacts { problem, plan, .. } = self.common.public;
-        after(&self.common.stages(), problem.adjacency(), plan.law(), self.ratio, self.steps())
+        after(self.common.ratios(), problem.adjacency(), plan.law(), self.ratio, self.steps())
     }
 
     fn first_release(&self) -> Result<(f64, f64), LearnError> {

@@ -24,7 +24,7 @@ impl Family for Moments {
 
     fn event(&self) -> Result<Event, LearnError> {
         let PublicFacts { problem, plan, .. } = self.common.public;
-        after(&self.common.stages(), problem.adjacency(), plan.law(), self.ratio, 1)
+        after(self.common.ratios(), problem.adjacency(), plan.law(), self.ratio, 1)
     }
 
     fn first_release(&self) -> Result<(f64, f64), LearnError> {
