@@ -39,7 +39,7 @@ fn texts_of_dates_become_days() {
         assert!(error.ends_with("line 3, column `day`: not a date") && !error.contains(wrong), "{error}");
     }
     std::fs::write(&path, "day,y\n,1\n").unwrap();
-    assert!(read(&path).unwrap_err().to_string().contains("empty, and the schema says nothing"));
+    assert!(read(&path).unwrap_err().to_string().contains("empty, and the schema does not say"));
     let survey = |missing: &str| {
         std::fs::write(&path, "day,y\n,1\nsoon,1\n2024-03-01,1\n2025-01-01,0\n").unwrap();
         let schema = format!("{SCHEMA}{missing}\n");
