@@ -82,9 +82,14 @@ impl Kind {
     /// nothing in a file of predictions says who wrote it.
     fn replaces(self, found: Found) -> bool {
         match self {
-            Self::Model | Self::Schema | Self::Table | Self::Predictions => false,
             // A signature may be another's, and a key cannot be had again.
-            Self::Signature | Self::SigningKey | Self::PublicKey => false,
+            Self::Model
+            | Self::Schema
+            | Self::Table
+            | Self::Predictions
+            | Self::Signature
+            | Self::SigningKey
+            | Self::PublicKey => false,
             _ => found == Found::Kind(self),
         }
     }

@@ -54,7 +54,8 @@ fn read<T, E: Hint>(path: &Path, parse: impl FnOnce(&str) -> Result<T, E>) -> Re
 fn require_own(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = std::fs::metadata(path).map_or(0, |there| there.permissions().mode());
-    if mode & 0o077 == 0 {
+    // Nothing for the group, and nothing for others.
+    if mode.trailing_zeros() >= 6 {
         return Ok(());
     }
     Err(Failure::coded(

@@ -45,11 +45,13 @@ pub(crate) fn run(arguments: &Migrate, printer: &Printer) -> Result<ExitCode, Fa
     holds(&document).map_err(|why| refused("the certificate has no equal in the newest format", why))?;
     let text = document.to_json().map_err(|error| Failure::about(out, &error))?;
     place.write(text.as_bytes())?;
-    let mut message =
-        format!("wrote {}: the same weights and guarantee, as `{FORMAT}` states them", out.display());
-    if renamed {
-        message += &format!("\nthe guarantee is called `{adjacency}` now, which is what it was");
-    }
+    let named = if renamed {
+        format!("\nthe guarantee is called `{adjacency}` now, which is what it was")
+    } else {
+        String::new()
+    };
+    let message =
+        format!("wrote {}: the same weights and guarantee, as `{FORMAT}` states them{named}", out.display());
     printer.result(&message, &json!({ "model": out, "format": FORMAT, "adjacency": adjacency }));
     Ok(ExitCode::SUCCESS)
 }

@@ -36,12 +36,7 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     let mut file = arguments.checkpoint.as_deref().map(|path| File::lock(path, &taken)).transpose()?;
     let schema = find_schema(&arguments.data, schema)?;
     let settings = arguments.tuning.settings_by(&schema)?;
-    let interval = Duration::try_from_secs_f64(arguments.checkpoint_every).map_err(|_| {
-        Failure::refused(
-            format!("checkpoints every {} seconds are not possible", arguments.checkpoint_every),
-            "give a number of seconds of at least 0",
-        )
-    })?;
+    let interval = interval(arguments)?;
     let mut checkpointer = match &mut file {
         Some(file) => Checkpointer::to(file, interval),
         None => Checkpointer::none(),
@@ -128,6 +123,16 @@ pub(crate) fn run(arguments: &Train, printer: &Printer) -> Result<ExitCode, Fail
     });
     printer.result(&text, &object);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The least time between two checkpoints.
+fn interval(arguments: &Train) -> Result<Duration, Failure> {
+    Duration::try_from_secs_f64(arguments.checkpoint_every).map_err(|_| {
+        Failure::refused(
+            format!("checkpoints every {} seconds are not possible", arguments.checkpoint_every),
+            "give a number of seconds of at least 0",
+        )
+    })
 }
 
 /// How many steps.

@@ -108,7 +108,7 @@ fn table(rows: &[Vec<ExpectedAuc>], what: &str) -> String {
 }
 
 fn picture(rows: &[Vec<ExpectedAuc>], effect: f64, what: &str) -> String {
-    let sizes: Vec<f64> = rows.iter().flat_map(|row| row.first()).map(|cell| cell.records as f64).collect();
+    let sizes: Vec<f64> = rows.iter().filter_map(|row| row.first()).map(|cell| cell.records as f64).collect();
     let (first, last) = (sizes.first().copied().unwrap_or(1.0), sizes.last().copied().unwrap_or(10.0));
     // A little above the best.
     let top = (20.0 * effect + 0.5).ceil() / 20.0;

@@ -22,7 +22,7 @@ enum Way<'a> {
     /// JSON, with its beginning until that is printed.
     Json(&'a Printer, Option<String>),
     Csv(PathBuf, Stream),
-    Parquet(PathBuf, ParquetWriter<Stream>),
+    Parquet(PathBuf, Box<ParquetWriter<Stream>>),
 }
 
 impl<'a> Sink<'a> {
@@ -44,7 +44,7 @@ impl<'a> Sink<'a> {
                 let columns = by_column(&columns, Vec::new());
                 let writer = ParquetWriter::new(out.stream(), PARQUET_MARK, &names, columns);
                 let writer = written(&path, writer)?;
-                Way::Parquet(path, writer)
+                Way::Parquet(path, Box::new(writer))
             }
             Some(out) => {
                 let (path, mut stream) = (out.path().to_owned(), out.stream());
