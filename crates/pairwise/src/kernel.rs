@@ -31,6 +31,7 @@ mod counts;
 pub(crate) mod exact;
 mod exponential;
 pub mod foreign;
+mod lanes;
 mod metric;
 pub mod naive;
 mod network;

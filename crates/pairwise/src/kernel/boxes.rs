@@ -13,20 +13,26 @@
 
 use super::blocks::{self, Par};
 use super::exact::{self, FEW, Grid};
+use super::lanes::{self, Eight, LANES, Registers, Work};
+use super::charges::Charges;
+use super::rows::{GROUP, Scores, steps};
 use crate::strata;
 use crate::{MarginLoss, Strata};
 use pulp::{Arch, NullaryFnOnce};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Moments a box keeps: polynomials of degree 7.
-const ORDER: usize = 8;
+/// Moments a box keeps: polynomials of degree 7, as many coefficients as a register holds.
+const ORDER: usize = LANES;
 /// Boxes a unit of score.
 const PER_UNIT: f64 = 8.0;
 /// Boxes beyond which σ is 0 or 1 in double precision: 40 units.
 const NEAR: usize = 320;
 /// Up to this many boxes every box has its place; beyond, only occupied ones.
 const MOST_DENSE: f64 = 2048.0;
+/// 2⁵²: numbers from here to its double are one apart.
+const TWO_52: f64 = (1_u64 << 52) as f64;
 
 type Coefficients = [f64; ORDER];
 /// `a[k][l]`: the coefficient of T_k(place of s)·T_l(place of t).
@@ -62,8 +68,16 @@ impl Axis {
         Self { low, boxes: numbers.len(), sparse: Some(numbers) }
     }
 
-    fn of_scores(scores: &[f64], bound: f64) -> Self {
-        Self::new(bound, scores.iter().map(|score| Self::number(-bound, *score)))
+    /// Whether all boxes of scores within a bound have their place, whatever the scores are.
+    fn is_dense(bound: f64) -> bool {
+        (2.0 * bound * PER_UNIT).floor() < MOST_DENSE
+    }
+
+    fn of_scores(scores: Scores<'_>, bound: f64) -> Self {
+        match scores {
+            Scores::Kept(scores) => Self::new(bound, scores.iter().map(|score| Self::number(-bound, *score))),
+            Scores::OfRows(_) => Self::new(bound, std::iter::empty()),
+        }
     }
 
     #[inline(always)]
@@ -72,12 +86,28 @@ impl Axis {
         ((score - low) * PER_UNIT) as i64
     }
 
-    /// The index of a score's box, and the score's place in it, in [−1, 1].
+    /// The indices of the boxes of eight scores, and the scores' places in them, in [−1, 1].
     #[inline(always)]
-    fn locate(&self, score: f64) -> (usize, f64) {
-        let number = Self::number(self.low, score);
-        let place = 2.0 * ((score - self.low) * PER_UNIT - number as f64) - 1.0;
-        (self.index(number), place)
+    fn locate(&self, scores: &Eight) -> ([usize; LANES], Eight) {
+        let (mut numbers, mut places, mut indices) = ([0.0; LANES], [0.0; LANES], [0; LANES]);
+        for k in 0..LANES {
+            let at = (scores[k] - self.low) * PER_UNIT;
+            numbers[k] = at.floor();
+            places[k] = 2.0 * (at - numbers[k]) - 1.0;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "numbers of boxes")]
+        if self.sparse.is_none() {
+            for k in 0..LANES {
+                // The last bits of a whole number next to 2⁵² are that number.
+                let number = (numbers[k] + TWO_52).to_bits() as u32 as usize;
+                indices[k] = number.min(self.boxes - 1);
+            }
+        } else {
+            for k in 0..LANES {
+                indices[k] = self.index(numbers[k] as i64);
+            }
+        }
+        (indices, places)
     }
 
     /// The index of a box.
@@ -120,35 +150,28 @@ type Moments = Vec<[Coefficients; 2]>;
 pub(super) struct BoxMoments(Vec<(i64, [[i128; ORDER]; 2])>);
 
 impl BoxMoments {
-    /// Of some records' scores within a bound.
-    pub(super) fn new(scores: &[f64], targets: &[f64], strata: &Strata, bound: f64, par: Par) -> Self {
+    /// Of some records' scores within a bound; kept ones, unless [`Boxes::take_rows`].
+    pub(super) fn new(scores: Scores<'_>, targets: &[f64], strata: &Strata, bound: f64, par: Par) -> Self {
         let axis = Axis::of_scores(scores, bound);
         let axis = &axis;
-        let parts = blocks::map(scores.len(), par, |range| {
-            let mut total = vec![[[0; ORDER]; 2]; axis.boxes];
-            let mut moments = vec![[[0; ORDER]; 2]; axis.boxes];
+        let parts = blocks::map(targets.len(), par, |range| {
+            let mut total = vec![[0; ORDER]; 2 * axis.boxes];
+            let mut moments = vec![[0; ORDER]; 2 * axis.boxes];
             for (piece, counts) in strata.pieces(range, FEW) {
-                let (scores, targets) = (&scores[piece.clone()], &targets[piece]);
-                Arch::new().dispatch(AddMoments {
-                    axis,
-                    grid: grid(),
-                    scores,
-                    targets,
-                    moments: &mut moments,
-                });
-                exact::flush(
-                    total.as_flattened_mut().as_flattened_mut(),
-                    moments.as_flattened_mut().as_flattened_mut(),
-                    counts,
-                );
+                lanes::dispatch(AddMoments { axis, scores, targets, piece, moments: &mut moments });
+                for (total, moments) in total.iter_mut().zip(&mut moments).filter(|(_, m)| m[0] > 0) {
+                    whole_moments(moments);
+                    exact::flush(total, moments, counts);
+                }
             }
             total
         });
-        let mut total = vec![[[0; ORDER]; 2]; axis.boxes];
+        let mut total = vec![[0; ORDER]; 2 * axis.boxes];
         for part in &parts {
-            exact::add(total.as_flattened_mut().as_flattened_mut(), part.as_flattened().as_flattened());
+            exact::add(total.as_flattened_mut(), part.as_flattened());
         }
-        let numbered = (0..).zip(total).map(|(index, moments)| (axis.number_of(index), moments));
+        let both = total.as_chunks().0;
+        let numbered = (0..).zip(both).map(|(index, moments)| (axis.number_of(index), *moments));
         // The first moments are the counts.
         Self(numbered.filter(|(_, [negatives, positives])| negatives[0] + positives[0] > 0).collect())
     }
@@ -189,37 +212,87 @@ fn grid() -> Grid {
     Grid::for_terms(1.0)
 }
 
-/// Adds a block of scores to the moments.
+/// Adds the scores of some records to the moments of their class and box, which have the index 2·box + class. The first of each
+/// counts records, and the others are off by that many offsets of the grid.
 struct AddMoments<'a> {
     axis: &'a Axis,
-    grid: Grid,
-    scores: &'a [f64],
+    scores: Scores<'a>,
     targets: &'a [f64],
-    moments: &'a mut [[[i64; ORDER]; 2]],
+    piece: Range<usize>,
+    moments: &'a mut [[i64; ORDER]],
 }
 
-impl NullaryFnOnce for AddMoments<'_> {
+impl Work for AddMoments<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn call(self) {
-        for (score, target) in self.scores.iter().zip(self.targets) {
-            let (index, place) = self.axis.locate(*score);
-            let moment = &mut self.moments[index][usize::from(*target > 0.0)];
-            let terms = chebyshev(place);
-            for k in 0..ORDER {
-                moment[k] += self.grid.whole(terms[k]);
+    fn run<R: Registers>(self, registers: R) {
+        let Self { axis, scores, targets, piece, moments } = self;
+        let (mut room, magic) = ([0.0; GROUP], grid().magic());
+        for group in steps(piece, scores.together()) {
+            let targets = &targets[group.clone()];
+            let scores = scores.get(registers, group, &mut room);
+            let (eights, few) = scores.as_chunks();
+            let (targets, last) = targets.as_chunks();
+            for (scores, targets) in eights.iter().zip(targets) {
+                let (at, terms) = moments_of(axis, registers, magic, scores, targets);
+                for k in 0..LANES {
+                    add_moments(&mut moments[at[k]], &terms[k]);
+                }
+            }
+            let (scores, targets) = (registers.partial(few), registers.partial(last));
+            let (at, terms) = moments_of(axis, registers, magic, &scores, &targets);
+            for k in 0..few.len() {
+                add_moments(&mut moments[at[k]], &terms[k]);
             }
         }
     }
+}
+
+/// Where eight records' moments belong, and what is to be added there: one, and terms next to the magic number of the grid.
+#[inline(always)]
+fn moments_of<R: Registers>(
+    axis: &Axis,
+    registers: R,
+    magic: f64,
+    scores: &Eight,
+    targets: &Eight,
+) -> ([usize; LANES], [Eight; LANES]) {
+    let (mut at, places) = axis.locate(scores);
+    let mut terms = [[0.0; LANES]; ORDER];
+    for k in 0..LANES {
+        at[k] = 2 * at[k] + usize::from(targets[k] > 0.0);
+        let of_one = chebyshev(places[k]);
+        terms[0][k] = f64::from_bits(1);
+        for j in 1..ORDER {
+            terms[j][k] = of_one[j] + magic;
+        }
+    }
+    (at, registers.transposed(terms))
+}
+
+#[inline(always)]
+fn add_moments(sums: &mut [i64; ORDER], terms: &Eight) {
+    for (sum, term) in sums.iter_mut().zip(terms) {
+        *sum = sum.wrapping_add(term.to_bits().cast_signed());
+    }
+}
+
+/// Counts and shifted sums as sums of whole numbers of steps.
+fn whole_moments(sums: &mut [i64; ORDER]) {
+    let (count, grid) = (sums[0], grid());
+    let offsets = grid.offset().wrapping_mul(count);
+    sums[0] = count * grid.whole(1.0);
+    sums[1..].iter_mut().for_each(|sum| *sum = sum.wrapping_sub(offsets));
 }
 
 /// What the sum over the other class is, as a polynomial in each box.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Boxes {
     axis: Axis,
-    /// For targets that are negative (a sum over positives), then positive; coefficients of powers of the place.
-    polynomials: Vec<[Coefficients; 2]>,
+    /// For targets that are negative (a sum over positives), then positive; coefficients of powers of the place. Zeros where
+    /// there is nobody to ask.
+    polynomials: Vec<Coefficients>,
     /// The largest charge of a negative (n₊), then of a positive (n₋).
     most: [f64; 2],
 }
@@ -234,7 +307,7 @@ impl Boxes {
         let fields = fields(&axis, &moments, tables, par);
         let polynomials = fields
             .into_iter()
-            .map(|mut field| {
+            .flat_map(|mut field| {
                 // Saturated pairs: every negative far above a positive counts whole, and so for the mirror image.
                 field.sums[0][0] += field.far_positives_below;
                 field.sums[1][0] += field.far_negatives_above;
@@ -244,8 +317,9 @@ impl Boxes {
         Self { axis, polynomials, most: [counts[1], counts[0]] }
     }
 
-    pub(super) fn charges(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
-        Arch::new().dispatch(Evaluate { field: self, scores, targets, out });
+    /// Whether scores need not be kept: boxes do not depend on them.
+    pub(super) fn take_rows(bound: f64) -> bool {
+        Axis::is_dense(bound)
     }
 
     /// Σ log(1 + e^{t − s}) over all pairs.
@@ -253,7 +327,8 @@ impl Boxes {
         static TABLES: OnceLock<Vec<Table>> = OnceLock::new();
         let tables = TABLES.get_or_init(|| tables(|margin| MarginLoss::Logistic.value(margin)));
         let (axis, moments) =
-            BoxMoments::new(scores, targets, &Strata::plain(scores.len()), bound, par).spread(bound);
+            BoxMoments::new(Scores::Kept(scores), targets, &Strata::plain(scores.len()), bound, par)
+                .spread(bound);
         let fields = fields(&axis, &moments, tables, par);
         // Far above, log(1 + e^{t−s}) is t − s: counts and sums of the far negatives suffice.
         let centre = |index: usize| axis.low + (axis.number_of(index) as f64 + 0.5) / PER_UNIT;
@@ -269,33 +344,41 @@ impl Boxes {
     }
 }
 
-/// Looks the charges of a block of scores up.
-struct Evaluate<'a> {
-    field: &'a Boxes,
-    scores: &'a [f64],
-    targets: &'a [f64],
-    out: &'a mut [f64],
+impl Charges for Boxes {
+    #[inline(always)]
+    fn charges<R: Registers>(&self, registers: R, scores: &[f64], targets: &[f64], out: &mut [f64]) {
+        let (scores, few) = scores.as_chunks();
+        let (targets, last) = targets.as_chunks();
+        let (out, rest) = out.as_chunks_mut();
+        for ((charges, scores), targets) in out.iter_mut().zip(scores).zip(targets) {
+            *charges = self.of_eight(registers, scores, targets);
+        }
+        if !rest.is_empty() {
+            let charges = self.of_eight(registers, &registers.partial(few), &registers.partial(last));
+            rest.copy_from_slice(&charges[..rest.len()]);
+        }
+    }
 }
 
-impl NullaryFnOnce for Evaluate<'_> {
-    type Output = ();
-
+impl Boxes {
     #[inline(always)]
-    fn call(self) {
-        for ((charge, score), target) in self.out.iter_mut().zip(self.scores).zip(self.targets) {
-            let positive = usize::from(*target > 0.0);
-            let (index, place) = self.field.axis.locate(*score);
-            let sum = evaluate(&self.field.polynomials[index][positive], place);
-            let most = self.field.most[positive];
-            let sum = if sum > most {
-                most
-            } else if sum < 0.0 {
-                0.0
-            } else {
-                sum
-            };
-            *charge = if positive == 1 { sum } else { -sum };
+    fn of_eight<R: Registers>(&self, registers: R, scores: &Eight, targets: &Eight) -> Eight {
+        let (indices, places) = self.axis.locate(scores);
+        let mut rows = [[0.0; ORDER]; LANES];
+        for k in 0..LANES {
+            rows[k] = self.polynomials[2 * indices[k] + usize::from(targets[k] > 0.0)];
         }
+        let p = registers.transposed(rows);
+        let mut charges = [0.0; LANES];
+        for k in 0..LANES {
+            let coefficients = [p[0][k], p[1][k], p[2][k], p[3][k], p[4][k], p[5][k], p[6][k], p[7][k]];
+            let sum = evaluate(&coefficients, places[k]);
+            let most = if targets[k] > 0.0 { self.most[1] } else { self.most[0] };
+            let sum = if sum > most { most } else { sum };
+            let sum = if sum < 0.0 { 0.0 } else { sum };
+            charges[k] = if targets[k] > 0.0 { sum } else { -sum };
+        }
+        charges
     }
 }
 
@@ -314,7 +397,9 @@ struct SumNear<'a> {
     moments: &'a Moments,
     tables: &'a [Table],
     number: i64,
-    range: std::ops::Range<usize>,
+    /// Whether there are negatives here, and positives, who want to know.
+    asked: [bool; 2],
+    range: Range<usize>,
 }
 
 impl NullaryFnOnce for SumNear<'_> {
@@ -327,12 +412,12 @@ impl NullaryFnOnce for SumNear<'_> {
         for other in self.range {
             let [negatives, positives] = &self.moments[other];
             let distance = self.axis.number_of(other) - self.number;
-            if negatives[0] > 0.0 {
+            if negatives[0] > 0.0 && self.asked[1] {
                 // Positive target here, negatives there.
                 let table = &self.tables[usize::try_from(distance + near).unwrap_or(0)];
                 contract(&mut sums[1], negatives, &table.by_negative);
             }
-            if positives[0] > 0.0 {
+            if positives[0] > 0.0 && self.asked[0] {
                 // Negative target here, positives there: the same table from the other side.
                 let table = &self.tables[usize::try_from(near - distance).unwrap_or(0)];
                 contract(&mut sums[0], positives, &table.by_positive);
@@ -371,6 +456,7 @@ fn fields(axis: &Axis, moments: &Moments, tables: &[Table], par: Par) -> Vec<See
     }
     let near = i64::try_from(NEAR).unwrap_or(i64::MAX);
     let seen = |index: usize| {
+        let asked = moments[index].map(|class| class[0] > 0.0);
         let number = axis.number_of(index);
         let (first, end) = match &axis.sparse {
             None => (index.saturating_sub(NEAR), count.min(index + NEAR + 1)),
@@ -379,7 +465,7 @@ fn fields(axis: &Axis, moments: &Moments, tables: &[Table], par: Par) -> Vec<See
                 numbers.partition_point(|n| *n <= number + near),
             ),
         };
-        let sums = Arch::new().dispatch(SumNear { axis, moments, tables, number, range: first..end });
+        let sums = Arch::new().dispatch(SumNear { axis, moments, tables, number, asked, range: first..end });
         Seen {
             sums,
             far_negatives_above: as_number(negatives_above[end]),

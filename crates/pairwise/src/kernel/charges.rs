@@ -3,16 +3,62 @@
 use super::blocks::{Par, SUB_BLOCK};
 use super::boxes::{BoxMoments, Boxes};
 use super::counts::{Counts, Sorted, Sorting};
+use super::lanes::{self, Registers, Work};
+use super::rows::{GROUP, Scores, Weigh, steps};
 use super::sums::{self, ClassSums, Sums};
 use super::tree::Tree;
 use super::{comparable, pull_back};
 use crate::loss::Summation;
 use crate::{MarginLoss, Objective, Problem, RankingForm, Records, Strata};
 use pairdp_units::directed::up_by;
+use std::ops::Range;
 
 /// Scores are cut off here, where every loss but the squared one has long been saturated: beyond it, boxes could not be
 /// numbered. A cut-off score is still a function of one record and the parameters, which is all the proofs need.
 pub(crate) const LARGEST_SCORE: f64 = (1_u64 << 40) as f64;
+
+/// What knows the charges of records by their scores.
+pub(super) trait Charges: Sync {
+    /// The charges of some records; to be inlined.
+    fn charges<R: Registers>(&self, registers: R, scores: &[f64], targets: &[f64], out: &mut [f64]);
+}
+
+/// Rows are weighted with their charges.
+pub(super) struct Charged<'a, C> {
+    pub(super) charges: &'a C,
+    pub(super) scores: Scores<'a>,
+    pub(super) targets: &'a [f64],
+}
+
+impl<C: Charges> Weigh for Charged<'_, C> {
+    #[inline(always)]
+    fn weigh<R: Registers>(&self, registers: R, range: Range<usize>, out: &mut [f64]) {
+        let mut room = [0.0; GROUP];
+        let scores = self.scores.get(registers, range.clone(), &mut room);
+        self.charges.charges(registers, scores, &self.targets[range], out);
+    }
+}
+
+/// The charges of all records.
+struct All<'a, C> {
+    charged: Charged<'a, C>,
+    out: &'a mut [f64],
+}
+
+impl<C: Charges> Work for All<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<R: Registers>(self, registers: R) {
+        for group in steps(0..self.out.len(), GROUP) {
+            self.charged.weigh(registers, group.clone(), &mut self.out[group]);
+        }
+    }
+}
+
+fn all(charges: &impl Charges, scores: &[f64], targets: &[f64], out: &mut [f64]) {
+    lanes::dispatch(All { charged: Charged { charges, scores: Scores::Kept(scores), targets }, out });
+}
 
 /// A ranking problem in the indicator form: the symmetric form is φ(2m) over each pair twice, so that its gradient is the
 /// indicator form's at twice the scores, times four, and its risk twice, plus φ(0) for the pairs of one class.
@@ -86,8 +132,8 @@ pub(super) fn gradient_by_tree(problem: Problem, records: &Records, w: &[f64], p
     let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
     let tree = Tree::slopes(&scores, records.targets(), scaled.loss, par);
     let most = most(&scaled, bound, records.len());
-    let charges = |range: std::ops::Range<usize>, out: &mut [f64]| tree.charges(range, out);
-    let totals = pull_back::weighted_sum(problem, records, w, most, charges, par);
+    let charges = |range: Range<usize>, out: &mut [f64]| tree.charges(range, out);
+    let totals = pull_back::weighted_sum(problem, records, w, most, &charges, par);
     mean(problem, &scaled, bound, &totals, records.len())
 }
 
@@ -133,13 +179,13 @@ pub(super) fn of_two_classes(
     let plain = Strata::plain(scores.len());
     match loss.summation() {
         Summation::Boxes => {
-            let moments = BoxMoments::new(scores, targets, &plain, bound, par);
-            Boxes::slopes(&moments, bound, par).charges(scores, targets, &mut out);
+            let moments = BoxMoments::new(Scores::Kept(scores), targets, &plain, bound, par);
+            all(&Boxes::slopes(&moments, bound, par), scores, targets, &mut out);
         }
-        Summation::Counts => sorted_counts(scores, targets, bound, par).charges(scores, targets, &mut out),
+        Summation::Counts => all(&sorted_counts(scores, targets, bound, par), scores, targets, &mut out),
         Summation::Sums => {
-            let sums = ClassSums::new(scores, targets, &plain, bound, par);
-            Sums::new(&sums, bound).charges(scores, targets, &mut out);
+            let sums = ClassSums::new(Scores::Kept(scores), targets, &plain, bound, par);
+            all(&Sums::new(&sums, bound), scores, targets, &mut out);
         }
         Summation::Powers { .. } | Summation::Capped => {
             Tree::slopes(scores, targets, loss, par).charges(0..scores.len(), &mut out);

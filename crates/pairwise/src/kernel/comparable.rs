@@ -192,7 +192,7 @@ pub(super) fn gradient(problem: Problem, records: &Records, w: &[f64], par: Par)
     in_order.places.iter().zip(in_time).for_each(|(i, charge)| charges[*i] = charge);
     let most = charges::most(&scaled, bound, n);
     let of_rows = |range: std::ops::Range<usize>, out: &mut [f64]| out.copy_from_slice(&charges[range]);
-    let totals = pull_back::weighted_sum(problem, records, w, most, of_rows, par);
+    let totals = pull_back::weighted_sum(problem, records, w, most, &of_rows, par);
     charges::mean(problem, &scaled, bound, &totals, n)
 }
 

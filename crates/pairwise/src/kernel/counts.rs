@@ -6,6 +6,8 @@
 //! marks of parts of a table merge.
 
 use super::blocks::Par;
+use super::charges::Charges;
+use super::lanes::Registers;
 use crate::strata;
 use pairdp_units::directed::{larger, smaller};
 use rayon::prelude::*;
@@ -169,7 +171,7 @@ impl Counts {
         Self { sorting, sorted, pairs }
     }
 
-    pub(super) fn charges(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
+    fn charges_of(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
         match self.sorted.before.as_slice() {
             [] => self.charge(scores, targets, out, |first| first as f64),
             before => self.charge(scores, targets, out, |first| before[first] as f64 * strata::unit()),
@@ -192,9 +194,16 @@ impl Counts {
     /// Σ (1 − s + t)₊ over pairs: a pair counted in both charges adds 1 − s through one and t through the other.
     pub(super) fn risk(&self, scores: &[f64], targets: &[f64]) -> f64 {
         let mut charges = vec![0.0; scores.len()];
-        self.charges(scores, targets, &mut charges);
+        self.charges_of(scores, targets, &mut charges);
         let one = |((c, s), target): ((&f64, &f64), &f64)| if *target > 0.0 { c * (1.0 - s) } else { -c * s };
         charges.iter().zip(scores).zip(targets).map(one).sum()
+    }
+}
+
+impl Charges for Counts {
+    #[inline(always)]
+    fn charges<R: Registers>(&self, _: R, scores: &[f64], targets: &[f64], out: &mut [f64]) {
+        self.charges_of(scores, targets, out);
     }
 }
 

@@ -15,10 +15,11 @@
 
 use super::blocks::Par;
 use super::boxes::{BoxMoments, Boxes};
-use super::charges::{self, Scaled};
+use super::charges::{self, Charged, Scaled};
 use super::counts::{self, Counts, InOrder, Sorted, Sorting};
 use super::exact;
 use super::metric::{self, TileSums};
+use super::rows::{Scores, Scoring};
 use super::sums::{ClassSums, Sums};
 use super::{pointwise, pull_back};
 use crate::loss::Summation;
@@ -158,32 +159,43 @@ pub fn answer(
         (Objective::Ranking { .. }, about) => {
             let scaled = Scaled::of(problem);
             let bound = scaled.bound(problem, w);
-            if workspace.parameters != *w || workspace.scores.len() != records.len() {
-                workspace.scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
-                workspace.parameters.clone_from(w);
-            }
-            let (scores, targets, strata) = (&workspace.scores, records.targets(), records.strata());
-            match about {
-                About::Boxes => Content::Boxes(BoxMoments::new(scores, targets, strata, bound, par)),
-                About::Sums => Content::Sums(ClassSums::new(scores, targets, strata, bound, par)),
-                About::Scores(sorting) => {
+            let (targets, strata) = (records.targets(), records.strata());
+            let scores = if needs_no_scores(problem, about, bound) {
+                Scores::OfRows(Scoring::new(records, w, scaled.margin_scale, bound))
+            } else {
+                if workspace.parameters != *w || workspace.scores.len() != records.len() {
+                    workspace.scores =
+                        pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
+                    workspace.parameters.clone_from(w);
+                }
+                Scores::Kept(&workspace.scores)
+            };
+            match (about, scores) {
+                (About::Boxes, _) => Content::Boxes(BoxMoments::new(scores, targets, strata, bound, par)),
+                (About::Sums, _) => Content::Sums(ClassSums::new(scores, targets, strata, bound, par)),
+                (About::Scores(sorting), Scores::Kept(scores)) => {
                     Content::Scores(sorting.scores(scores, targets, &strata.weights(), par))
                 }
-                About::Marks(sorting, values) => {
+                (About::Marks(sorting, values), Scores::Kept(scores)) => {
                     let sorted = Sorted::new(values.clone(), bound);
                     Content::Marks(sorting.marks(&sorted, scores, targets, &strata.weights(), par))
                 }
-                About::Charged(field) => {
+                (About::Charged(field), _) => {
                     let most = charges::most(&scaled, bound, *n);
-                    let weights = |range: std::ops::Range<usize>, out: &mut [f64]| {
-                        let (scores, targets) = (&scores[range.clone()], &targets[range]);
-                        match field {
-                            Field::Boxes(boxes) => boxes.charges(scores, targets, out),
-                            Field::Counts(counts) => counts.charges(scores, targets, out),
-                            Field::Sums(sums) => sums.charges(scores, targets, out),
+                    Content::Totals(match field {
+                        Field::Boxes(charges) => {
+                            let charged = Charged { charges, scores, targets };
+                            pull_back::weighted_sum(problem, records, w, most, &charged, par)
                         }
-                    };
-                    Content::Totals(pull_back::weighted_sum(problem, records, w, most, weights, par))
+                        Field::Counts(charges) => {
+                            let charged = Charged { charges, scores, targets };
+                            pull_back::weighted_sum(problem, records, w, most, &charged, par)
+                        }
+                        Field::Sums(charges) => {
+                            let charged = Charged { charges, scores, targets };
+                            pull_back::weighted_sum(problem, records, w, most, &charged, par)
+                        }
+                    })
                 }
                 _ => return Err(Mismatch),
             }
@@ -191,6 +203,16 @@ pub fn answer(
         _ => return Err(Mismatch),
     };
     Ok(Answer(content))
+}
+
+/// Whether scores are as well computed again as kept: a product of a row that is read anyway.
+fn needs_no_scores(problem: Problem, about: &About, bound: f64) -> bool {
+    let wanted_once = match about {
+        About::Boxes | About::Charged(Field::Boxes(_)) => Boxes::take_rows(bound),
+        About::Sums | About::Charged(Field::Sums(_)) => true,
+        _ => false,
+    };
+    wanted_once && problem.score().is_linear()
 }
 
 /// The gradient of the mean loss over the `n` records, or persons, of all parts, from their merged answers.

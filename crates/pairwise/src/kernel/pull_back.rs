@@ -2,8 +2,9 @@
 
 use super::blocks::Par;
 use super::exact::Grid;
+use super::lanes::{self, Registers, Work};
 use super::network::{self, Layers};
-use super::rows;
+use super::rows::{self, GROUP, Weigh, steps};
 use crate::{Problem, Records, Score};
 use std::ops::Range;
 
@@ -32,17 +33,37 @@ pub(super) fn weighted_sum(
     records: &Records,
     w: &[f64],
     (most, n): (f64, usize),
-    weights: impl Fn(Range<usize>, &mut [f64]) + Sync + Send,
+    weights: &impl Weigh,
     par: Par,
 ) -> Vec<i128> {
     match problem.score() {
         Score::Linear => rows::weighted_sum(records, grid(problem, most), weights, par),
         Score::Network(form) => {
             let layers = Layers::new(form, problem.feature_bound(), w);
-            let weights = |range: Range<usize>, _: &[f64], out: &mut [f64]| weights(range, out);
+            let weights = |range: Range<usize>, _: &[f64], out: &mut [f64]| {
+                lanes::dispatch(WeighBlock { weights, range, out });
+            };
             network::weighted_sum(records, &layers, (most, n), None, weights, par)
         }
         Score::Foreign(_) => elsewhere(),
+    }
+}
+
+/// The weights of a block of rows.
+struct WeighBlock<'a, W> {
+    weights: &'a W,
+    range: Range<usize>,
+    out: &'a mut [f64],
+}
+
+impl<W: Weigh> Work for WeighBlock<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<R: Registers>(self, registers: R) {
+        for (group, out) in steps(self.range, GROUP).zip(self.out.chunks_mut(GROUP)) {
+            self.weights.weigh(registers, group, out);
+        }
     }
 }
 

@@ -3,9 +3,13 @@
 //! Σ_j 2(1 − s + t_j) = 2(N(1 − s) + Σt_j) for a positive of score s, and the mirror image for a negative.
 
 use super::blocks::{self, Par};
-use super::exact::{self, Grid};
+use super::charges::Charges;
+use super::exact::{self, FEW, Grid};
+use super::lanes::{self, Registers, Work};
+use super::rows::{GROUP, Scores, steps};
 use crate::{Strata, strata};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Count and sum of each class's scores, negatives first, in whole numbers. Parts of a table merge by addition.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -13,17 +17,13 @@ pub(super) struct ClassSums([[i128; 2]; 2]);
 
 impl ClassSums {
     /// Of some records' scores within a bound.
-    pub(super) fn new(scores: &[f64], targets: &[f64], strata: &Strata, bound: f64, par: Par) -> Self {
+    pub(super) fn new(scores: Scores<'_>, targets: &[f64], strata: &Strata, bound: f64, par: Par) -> Self {
         let grid = Grid::for_terms(bound);
-        let parts = blocks::map(scores.len(), par, |range| {
+        let parts = blocks::map(targets.len(), par, |range| {
             let mut classes = [[0; 2]; 2];
-            for (piece, counts) in strata.pieces(range, usize::MAX) {
-                let counts = i128::from(counts);
-                for (s, target) in scores[piece.clone()].iter().zip(&targets[piece]) {
-                    let class: &mut [i128; 2] = &mut classes[usize::from(*target > 0.0)];
-                    class[0] += counts;
-                    class[1] += i128::from(grid.whole(*s)) * counts;
-                }
+            for (piece, counts) in strata.pieces(range, FEW) {
+                let mut few = lanes::dispatch(AddScores { grid, scores, targets, piece });
+                classes.iter_mut().zip(&mut few).for_each(|(total, few)| exact::flush(total, few, counts));
             }
             Self(classes)
         });
@@ -38,6 +38,35 @@ impl ClassSums {
     }
 }
 
+/// Count and sum of the scores of some records.
+struct AddScores<'a> {
+    grid: Grid,
+    scores: Scores<'a>,
+    targets: &'a [f64],
+    piece: Range<usize>,
+}
+
+impl Work for AddScores<'_> {
+    type Output = [[i64; 2]; 2];
+
+    #[inline(always)]
+    fn run<R: Registers>(self, registers: R) -> Self::Output {
+        let mut room = [0.0; GROUP];
+        let (mut count, mut sum, mut positives, mut sum_of_positives) = (0, 0, 0, 0);
+        for group in steps(self.piece, self.scores.together()) {
+            let targets = &self.targets[group.clone()];
+            for (score, target) in self.scores.get(registers, group, &mut room).iter().zip(targets) {
+                let (whole, positive) = (self.grid.whole(*score), i64::from(*target > 0.0));
+                count += 1;
+                sum += whole;
+                positives += positive;
+                sum_of_positives += whole & -positive;
+            }
+        }
+        [[count - positives, sum - sum_of_positives], [positives, sum_of_positives]]
+    }
+}
+
 /// What charges need: count and sum of each class's scores, negatives first.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Sums([[f64; 2]; 2]);
@@ -48,7 +77,11 @@ impl Sums {
         Self(sums.0.map(|[count, sum]| [count as f64 * strata::unit(), grid.weighed(sum)]))
     }
 
-    pub(super) fn charges(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
+}
+
+impl Charges for Sums {
+    #[inline(always)]
+    fn charges<R: Registers>(&self, _: R, scores: &[f64], targets: &[f64], out: &mut [f64]) {
         let [[negatives, sum_of_negatives], [positives, sum_of_positives]] = self.0;
         for ((charge, s), target) in out.iter_mut().zip(scores).zip(targets) {
             *charge = if *target > 0.0 {
