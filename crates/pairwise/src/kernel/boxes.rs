@@ -13,7 +13,7 @@
 
 use super::blocks::{self, Par};
 use super::exact::{self, FEW, Grid};
-use super::lanes::{self, Eight, LANES, Registers, Work};
+use super::lanes::{self, LANES, Registers, Work};
 use super::charges::Charges;
 use super::rows::{GROUP, Scores, steps};
 use crate::strata;
@@ -86,28 +86,25 @@ impl Axis {
         ((score - low) * PER_UNIT) as i64
     }
 
-    /// The indices of the boxes of eight scores, and the scores' places in them, in [−1, 1].
+    /// 2·(the index of the box) + class of eight scores, and the scores' places in their boxes, in [−1, 1].
     #[inline(always)]
-    fn locate(&self, scores: &Eight) -> ([usize; LANES], Eight) {
-        let (mut numbers, mut places, mut indices) = ([0.0; LANES], [0.0; LANES], [0; LANES]);
+    fn locate<R: Registers>(&self, r: R, scores: R::Lanes, targets: R::Lanes) -> ([usize; LANES], R::Lanes) {
+        let at = r.times(r.less(scores, r.all(self.low)), r.all(PER_UNIT));
+        let number = r.floor(at);
+        let place = r.less(r.times(r.all(2.0), r.less(at, number)), r.all(1.0));
+        let index = match &self.sparse {
+            None => r.smaller(number, r.all((self.boxes - 1) as f64)),
+            #[expect(clippy::cast_possible_truncation, reason = "the number of a box")]
+            Some(_) => r.load(r.store(number).map(|number| self.index(number as i64) as f64)),
+        };
+        let class = r.if_positive(targets, r.all(1.0), r.all(0.0));
+        let slots = r.store(r.add(r.add(r.add(index, index), class), r.all(TWO_52)));
+        let mut indices = [0; LANES];
         for k in 0..LANES {
-            let at = (scores[k] - self.low) * PER_UNIT;
-            numbers[k] = at.floor();
-            places[k] = 2.0 * (at - numbers[k]) - 1.0;
+            // The last bits of a whole number next to 2⁵² are that number.
+            indices[k] = (slots[k].to_bits() & u64::from(u32::MAX)) as usize;
         }
-        #[expect(clippy::cast_possible_truncation, reason = "numbers of boxes")]
-        if self.sparse.is_none() {
-            for k in 0..LANES {
-                // The last bits of a whole number next to 2⁵² are that number.
-                let number = (numbers[k] + TWO_52).to_bits() as u32 as usize;
-                indices[k] = number.min(self.boxes - 1);
-            }
-        } else {
-            for k in 0..LANES {
-                indices[k] = self.index(numbers[k] as i64);
-            }
-        }
-        (indices, places)
+        (indices, place)
     }
 
     /// The index of a box.
@@ -133,8 +130,20 @@ impl Axis {
     }
 }
 
-/// T_0(u) … T_7(u).
+/// T_1(u) … T_7(u) of eight places.
 #[inline(always)]
+fn chebyshev_of_eight<R: Registers>(r: R, u: R::Lanes) -> [R::Lanes; ORDER - 1] {
+    let one = r.all(1.0);
+    let t2 = r.less(r.times(r.add(u, u), u), one);
+    let t3 = r.less(r.times(r.add(u, u), t2), u);
+    let t4 = r.less(r.times(r.add(t2, t2), t2), one);
+    let t5 = r.less(r.times(r.add(t2, t2), t3), u);
+    let t6 = r.less(r.times(r.add(t3, t3), t3), one);
+    let t7 = r.less(r.times(r.add(t3, t3), t4), u);
+    [u, t2, t3, t4, t5, t6, t7]
+}
+
+/// T_0(u) … T_7(u).
 fn chebyshev(u: f64) -> Coefficients {
     let t2 = 2.0 * u * u - 1.0;
     let t3 = 2.0 * u * t2 - u;
@@ -235,46 +244,40 @@ impl Work for AddMoments<'_> {
             let (eights, few) = scores.as_chunks();
             let (targets, last) = targets.as_chunks();
             for (scores, targets) in eights.iter().zip(targets) {
-                let (at, terms) = moments_of(axis, registers, magic, scores, targets);
-                for k in 0..LANES {
-                    add_moments(&mut moments[at[k]], &terms[k]);
-                }
+                let (scores, targets) = (registers.load(*scores), registers.load(*targets));
+                add_moments(axis, registers, magic, (scores, targets, LANES), moments);
             }
             let (scores, targets) = (registers.partial(few), registers.partial(last));
-            let (at, terms) = moments_of(axis, registers, magic, &scores, &targets);
-            for k in 0..few.len() {
-                add_moments(&mut moments[at[k]], &terms[k]);
-            }
+            add_moments(axis, registers, magic, (scores, targets, few.len()), moments);
         }
     }
 }
 
-/// Where eight records' moments belong, and what is to be added there: one, and terms next to the magic number of the grid.
+/// Adds one, and terms next to the magic number of the grid, to the moments of the first few of eight records.
 #[inline(always)]
-fn moments_of<R: Registers>(
+fn add_moments<R: Registers>(
     axis: &Axis,
-    registers: R,
+    r: R,
     magic: f64,
-    scores: &Eight,
-    targets: &Eight,
-) -> ([usize; LANES], [Eight; LANES]) {
-    let (mut at, places) = axis.locate(scores);
-    let mut terms = [[0.0; LANES]; ORDER];
-    for k in 0..LANES {
-        at[k] = 2 * at[k] + usize::from(targets[k] > 0.0);
-        let of_one = chebyshev(places[k]);
-        terms[0][k] = f64::from_bits(1);
-        for j in 1..ORDER {
-            terms[j][k] = of_one[j] + magic;
-        }
-    }
-    (at, registers.transposed(terms))
-}
-
-#[inline(always)]
-fn add_moments(sums: &mut [i64; ORDER], terms: &Eight) {
-    for (sum, term) in sums.iter_mut().zip(terms) {
-        *sum = sum.wrapping_add(term.to_bits().cast_signed());
+    (scores, targets, records): (R::Lanes, R::Lanes, usize),
+    moments: &mut [[i64; ORDER]],
+) {
+    let (at, place) = axis.locate(r, scores, targets);
+    let [t1, t2, t3, t4, t5, t6, t7] = chebyshev_of_eight(r, place);
+    let (one, magic) = (r.all(f64::from_bits(1)), r.all(magic));
+    let terms = r.transposed([
+        one,
+        r.add(t1, magic),
+        r.add(t2, magic),
+        r.add(t3, magic),
+        r.add(t4, magic),
+        r.add(t5, magic),
+        r.add(t6, magic),
+        r.add(t7, magic),
+    ]);
+    for k in 0..records {
+        let sums = &mut moments[at[k]];
+        *sums = r.store_whole(r.add_bits(r.load_whole(*sums), terms[k]));
     }
 }
 
@@ -351,34 +354,30 @@ impl Charges for Boxes {
         let (targets, last) = targets.as_chunks();
         let (out, rest) = out.as_chunks_mut();
         for ((charges, scores), targets) in out.iter_mut().zip(scores).zip(targets) {
-            *charges = self.of_eight(registers, scores, targets);
+            let charged = self.of_eight(registers, registers.load(*scores), registers.load(*targets));
+            *charges = registers.store(charged);
         }
         if !rest.is_empty() {
-            let charges = self.of_eight(registers, &registers.partial(few), &registers.partial(last));
-            rest.copy_from_slice(&charges[..rest.len()]);
+            let charged = self.of_eight(registers, registers.partial(few), registers.partial(last));
+            rest.copy_from_slice(&registers.store(charged)[..rest.len()]);
         }
     }
 }
 
 impl Boxes {
     #[inline(always)]
-    fn of_eight<R: Registers>(&self, registers: R, scores: &Eight, targets: &Eight) -> Eight {
-        let (indices, places) = self.axis.locate(scores);
-        let mut rows = [[0.0; ORDER]; LANES];
+    fn of_eight<R: Registers>(&self, r: R, scores: R::Lanes, targets: R::Lanes) -> R::Lanes {
+        let (at, place) = self.axis.locate(r, scores, targets);
+        let mut rows = [place; LANES];
         for k in 0..LANES {
-            rows[k] = self.polynomials[2 * indices[k] + usize::from(targets[k] > 0.0)];
+            rows[k] = r.load(self.polynomials[at[k]]);
         }
-        let p = registers.transposed(rows);
-        let mut charges = [0.0; LANES];
-        for k in 0..LANES {
-            let coefficients = [p[0][k], p[1][k], p[2][k], p[3][k], p[4][k], p[5][k], p[6][k], p[7][k]];
-            let sum = evaluate(&coefficients, places[k]);
-            let most = if targets[k] > 0.0 { self.most[1] } else { self.most[0] };
-            let sum = if sum > most { most } else { sum };
-            let sum = if sum < 0.0 { 0.0 } else { sum };
-            charges[k] = if targets[k] > 0.0 { sum } else { -sum };
-        }
-        charges
+        let sum = evaluate(r, r.transposed(rows), place);
+        let [of_negatives, of_positives] = self.most.map(|most| r.all(most));
+        let zero = r.all(0.0);
+        let most = r.if_positive(targets, of_positives, of_negatives);
+        let charge = r.larger(r.smaller(sum, most), zero);
+        r.if_positive(targets, charge, r.less(zero, charge))
     }
 }
 
@@ -534,11 +533,16 @@ fn powers(c: &Coefficients) -> Coefficients {
     ]
 }
 
-/// A polynomial of degree 7, in three levels of products rather than seven.
+/// Eight polynomials of degree 7, in three levels of products rather than seven.
 #[inline(always)]
-fn evaluate(p: &Coefficients, u: f64) -> f64 {
-    let u2 = u * u;
-    let low = (p[0] + p[1] * u) + u2 * (p[2] + p[3] * u);
-    let high = (p[4] + p[5] * u) + u2 * (p[6] + p[7] * u);
-    low + (u2 * u2) * high
+fn evaluate<R: Registers>(r: R, p: [R::Lanes; ORDER], u: R::Lanes) -> R::Lanes {
+    let u2 = r.times(u, u);
+    let low = r.add(line(r, p[0], p[1], u), r.times(u2, line(r, p[2], p[3], u)));
+    let high = r.add(line(r, p[4], p[5], u), r.times(u2, line(r, p[6], p[7], u)));
+    r.add(low, r.times(r.times(u2, u2), high))
+}
+
+#[inline(always)]
+fn line<R: Registers>(r: R, a: R::Lanes, b: R::Lanes, u: R::Lanes) -> R::Lanes {
+    r.add(a, r.times(b, u))
 }

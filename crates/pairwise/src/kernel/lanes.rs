@@ -13,14 +13,38 @@ pub(super) type Eight = [f64; LANES];
 
 /// The registers of a machine.
 pub(super) trait Registers: Copy {
+    /// Eight numbers.
+    type Lanes: Copy;
+    /// Eight whole numbers.
+    type Whole: Copy;
+
+    fn load(self, numbers: Eight) -> Self::Lanes;
+    fn store(self, lanes: Self::Lanes) -> Eight;
+    fn all(self, number: f64) -> Self::Lanes;
+    fn add(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    fn less(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    fn times(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    fn floor(self, a: Self::Lanes) -> Self::Lanes;
+    /// a where it is less than b, else b.
+    fn smaller(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// a where it is more than b, else b.
+    fn larger(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// `yes` where a number is positive, else `no`.
+    fn if_positive(self, a: Self::Lanes, yes: Self::Lanes, no: Self::Lanes) -> Self::Lanes;
+
+    fn load_whole(self, numbers: [i64; LANES]) -> Self::Whole;
+    fn store_whole(self, whole: Self::Whole) -> [i64; LANES];
+    /// Adds the bits of numbers, wrapping around.
+    fn add_bits(self, sums: Self::Whole, a: Self::Lanes) -> Self::Whole;
+
     /// Rows as columns.
-    fn transposed(self, rows: [Eight; LANES]) -> [Eight; LANES];
+    fn transposed(self, rows: [Self::Lanes; LANES]) -> [Self::Lanes; LANES];
 
     /// ((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7)) of the lanes of each row.
-    fn sums(self, rows: [Eight; LANES]) -> Eight;
+    fn sums(self, rows: [Self::Lanes; LANES]) -> Self::Lanes;
 
     /// Fewer than eight numbers, and zeros.
-    fn partial(self, cells: &[f64]) -> Eight;
+    fn partial(self, cells: &[f64]) -> Self::Lanes;
 }
 
 /// Work that is compiled for the registers of each kind of machine. A type rather than a closure, because only then is the body
@@ -60,7 +84,91 @@ impl<W: Work, R: Registers> NullaryFnOnce for With<W, R> {
 #[derive(Clone, Copy)]
 pub(super) struct Plain;
 
+#[inline(always)]
+fn each(a: Eight, b: Eight, what: impl Fn(f64, f64) -> f64) -> Eight {
+    let mut out = [0.0; LANES];
+    for k in 0..LANES {
+        out[k] = what(a[k], b[k]);
+    }
+    out
+}
+
 impl Registers for Plain {
+    type Lanes = Eight;
+    type Whole = [i64; LANES];
+
+    #[inline(always)]
+    fn load(self, numbers: Eight) -> Eight {
+        numbers
+    }
+
+    #[inline(always)]
+    fn store(self, lanes: Eight) -> Eight {
+        lanes
+    }
+
+    #[inline(always)]
+    fn all(self, number: f64) -> Eight {
+        [number; LANES]
+    }
+
+    #[inline(always)]
+    fn add(self, a: Eight, b: Eight) -> Eight {
+        each(a, b, |a, b| a + b)
+    }
+
+    #[inline(always)]
+    fn less(self, a: Eight, b: Eight) -> Eight {
+        each(a, b, |a, b| a - b)
+    }
+
+    #[inline(always)]
+    fn times(self, a: Eight, b: Eight) -> Eight {
+        each(a, b, |a, b| a * b)
+    }
+
+    #[inline(always)]
+    fn floor(self, a: Eight) -> Eight {
+        each(a, a, |a, _| a.floor())
+    }
+
+    #[inline(always)]
+    fn smaller(self, a: Eight, b: Eight) -> Eight {
+        each(a, b, |a, b| if a < b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn larger(self, a: Eight, b: Eight) -> Eight {
+        each(a, b, |a, b| if a > b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn if_positive(self, a: Eight, yes: Eight, no: Eight) -> Eight {
+        let mut out = no;
+        for k in 0..LANES {
+            out[k] = if a[k] > 0.0 { yes[k] } else { no[k] };
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn load_whole(self, numbers: [i64; LANES]) -> [i64; LANES] {
+        numbers
+    }
+
+    #[inline(always)]
+    fn store_whole(self, whole: [i64; LANES]) -> [i64; LANES] {
+        whole
+    }
+
+    #[inline(always)]
+    fn add_bits(self, mut sums: [i64; LANES], a: Eight) -> [i64; LANES] {
+        for k in 0..LANES {
+            sums[k] = sums[k].wrapping_add(a[k].to_bits().cast_signed());
+        }
+        sums
+    }
+
     #[inline(always)]
     fn transposed(self, rows: [Eight; LANES]) -> [Eight; LANES] {
         let mut columns = [[0.0; LANES]; LANES];
@@ -90,88 +198,7 @@ impl Registers for Plain {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod wide {
-    use super::{Eight, LANES, Registers};
-    use pulp::Simd;
-    use pulp::core_arch::x86::Avx512f;
-    use pulp::x86::V4;
-    use std::arch::x86_64::__m512d;
-
-    /// Quarters 0 and 2 of one register and of another; and quarters 1 and 3.
-    const EVEN: i32 = 0b10_00_10_00;
-    const ODD: i32 = 0b11_01_11_01;
-    /// The lower halves of two registers, and the upper ones.
-    const LOWER: i32 = 0b01_00_01_00;
-    const UPPER: i32 = 0b11_10_11_10;
-
-    // Functions rather than closures, which would not be compiled for these registers.
-
-    #[inline(always)]
-    fn even(f: Avx512f, a: __m512d, b: __m512d) -> __m512d {
-        f._mm512_shuffle_f64x2::<EVEN>(a, b)
-    }
-
-    #[inline(always)]
-    fn odd(f: Avx512f, a: __m512d, b: __m512d) -> __m512d {
-        f._mm512_shuffle_f64x2::<ODD>(a, b)
-    }
-
-    /// The columns 0, 2, 4 and 6 from pairs of neighbours in them, or the others.
-    #[inline(always)]
-    fn columns(f: Avx512f, [a, b, c, d]: [__m512d; 4]) -> [__m512d; 4] {
-        let (ab, cd, ab_odd, cd_odd) = (even(f, a, b), even(f, c, d), odd(f, a, b), odd(f, c, d));
-        [even(f, ab, cd), even(f, ab_odd, cd_odd), odd(f, ab, cd), odd(f, ab_odd, cd_odd)]
-    }
-
-    /// The four sums of two lanes of one row, and those of another.
-    #[inline(always)]
-    fn halves(f: Avx512f, a: __m512d, b: __m512d) -> __m512d {
-        f._mm512_add_pd(f._mm512_shuffle_f64x2::<LOWER>(a, b), f._mm512_shuffle_f64x2::<UPPER>(a, b))
-    }
-
-    /// Sums of neighbours in two registers.
-    #[inline(always)]
-    fn neighbours(f: Avx512f, a: __m512d, b: __m512d) -> __m512d {
-        f._mm512_add_pd(f._mm512_unpacklo_pd(a, b), f._mm512_unpackhi_pd(a, b))
-    }
-
-    /// Each quarter of a register is a pair of numbers. Shuffles take two registers and work on quarters.
-    impl Registers for V4 {
-        #[inline(always)]
-        fn transposed(self, rows: [Eight; LANES]) -> [Eight; LANES] {
-            let f = self.avx512f;
-            let [a, b, c, d, e, g, h, i]: [__m512d; LANES] = pulp::cast(rows);
-            let lower = [
-                f._mm512_unpacklo_pd(a, b),
-                f._mm512_unpacklo_pd(c, d),
-                f._mm512_unpacklo_pd(e, g),
-                f._mm512_unpacklo_pd(h, i),
-            ];
-            let upper = [
-                f._mm512_unpackhi_pd(a, b),
-                f._mm512_unpackhi_pd(c, d),
-                f._mm512_unpackhi_pd(e, g),
-                f._mm512_unpackhi_pd(h, i),
-            ];
-            let ([k0, k2, k4, k6], [k1, k3, k5, k7]) = (columns(f, lower), columns(f, upper));
-            pulp::cast([k0, k1, k2, k3, k4, k5, k6, k7])
-        }
-
-        #[inline(always)]
-        fn sums(self, rows: [Eight; LANES]) -> Eight {
-            let f = self.avx512f;
-            let [a, b, c, d, e, g, h, i]: [__m512d; LANES] = pulp::cast(rows);
-            let first = neighbours(f, halves(f, a, c), halves(f, b, d));
-            let second = neighbours(f, halves(f, e, h), halves(f, g, i));
-            pulp::cast(f._mm512_add_pd(even(f, first, second), odd(f, first, second)))
-        }
-
-        #[inline(always)]
-        fn partial(self, cells: &[f64]) -> Eight {
-            pulp::cast(Simd::partial_load_f64s(self, cells))
-        }
-    }
-}
+mod wide;
 
 #[cfg(test)]
 mod tests {
@@ -181,19 +208,25 @@ mod tests {
     struct Given([Eight; LANES]);
 
     impl Work for Given {
-        type Output = ([Eight; LANES], Eight, Vec<Eight>);
+        type Output = (Vec<Eight>, [i64; LANES]);
 
         #[inline(always)]
-        fn run<R: Registers>(self, registers: R) -> Self::Output {
-            let partial = (0..LANES).map(|length| registers.partial(&self.0[1][..length])).collect();
-            (registers.transposed(self.0), registers.sums(self.0), partial)
+        fn run<R: Registers>(self, r: R) -> Self::Output {
+            let rows = self.0.map(|row| r.load(row));
+            let [a, b, c, ..] = rows;
+            let mut found: Vec<Eight> = (0..LANES).map(|end| r.store(r.partial(&self.0[1][..end]))).collect();
+            found.extend(r.transposed(rows).map(|column| r.store(column)));
+            let pairs = [r.add(a, b), r.less(a, b), r.times(a, b), r.smaller(a, b), r.larger(a, b)];
+            found.extend(pairs.map(|lanes| r.store(lanes)));
+            found.extend([r.sums(rows), r.floor(a), r.all(0.3), r.if_positive(a, b, c)].map(|l| r.store(l)));
+            (found, r.store_whole(r.add_bits(r.load_whole([i64::MAX - 5; LANES]), a)))
         }
     }
 
     #[test]
     fn wide_registers_give_what_plain_arrays_do() {
         let rows: [Eight; LANES] =
-            std::array::from_fn(|r| std::array::from_fn(|k| ((r * 8 + k) as f64 * 0.7).sin().exp2() / 3.0));
+            std::array::from_fn(|r| std::array::from_fn(|k| 9.0 * ((r * 8 + k) as f64 * 0.7).sin()));
         assert_eq!(dispatch(Given(rows)), Given(rows).run(Plain));
         assert_eq!(Plain.transposed(rows)[2][5].to_bits(), rows[5][2].to_bits());
         assert_eq!(Plain.partial(&rows[0][..2]), [rows[0][0], rows[0][1], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);

@@ -22,19 +22,14 @@ pub fn score(row: &[f64], parameters: &[f64]) -> f64 {
     let (rows, rest) = row.as_chunks::<LANES>();
     let (w, last) = parameters.as_chunks::<LANES>();
     for (x, w) in rows.iter().zip(w) {
-        add_product(&mut sums, x, w);
+        for k in 0..LANES {
+            sums[k] += x[k] * w[k];
+        }
     }
     for (sum, (x, w)) in sums.iter_mut().zip(rest.iter().zip(last)) {
         *sum += x * w;
     }
     ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]))
-}
-
-#[inline(always)]
-fn add_product(sums: &mut Eight, x: &Eight, w: &Eight) {
-    for k in 0..LANES {
-        sums[k] += x[k] * w[k];
-    }
 }
 
 /// N rows in registers, and what is left of each.
@@ -71,45 +66,43 @@ impl<'a> Scoring<'a> {
         let (eights, few) = out.as_chunks_mut::<LANES>();
         let (rows, rest) = cells.split_at(eights.len() * LANES * columns);
         for (scores, rows) in eights.iter_mut().zip(rows.chunks_exact(LANES * columns)) {
-            *scores = self.cut_off(self.eight(registers, rows));
+            *scores = registers.store(self.cut_off(registers, self.eight(registers, rows)));
         }
-        for (score, row) in few.iter_mut().zip(rest.chunks_exact(columns)) {
-            [*score, ..] = self.cut_off([self::score(row, self.w); LANES]);
+        for (out, row) in few.iter_mut().zip(rest.chunks_exact(columns)) {
+            let one = registers.all(score(row, self.w));
+            [*out, ..] = registers.store(self.cut_off(registers, one));
         }
     }
 
     /// Eight scores, each as [`score`] computes it: zeros next to a row's last cells change no sum, for no sum is −0.
     #[inline(always)]
-    fn eight<R: Registers>(&self, registers: R, rows: &[f64]) -> Eight {
+    fn eight<R: Registers>(&self, registers: R, rows: &[f64]) -> R::Lanes {
         let (w, last) = self.w.as_chunks::<LANES>();
-        let (whole, columns) = (w.len(), self.w.len());
-        let (chunks, rest) = eights::<LANES>(rows, columns);
-        let mut sums = [[0.0; LANES]; LANES];
-        for k in 0..whole {
+        let (chunks, rest) = eights::<LANES>(rows, self.w.len());
+        let mut sums = [registers.all(0.0); LANES];
+        for k in 0..w.len() {
+            let w = registers.load(w[k]);
             for r in 0..LANES {
-                add_product(&mut sums[r], &chunks[r][k], &w[k]);
+                sums[r] = registers.add(sums[r], registers.times(registers.load(chunks[r][k]), w));
             }
         }
         if !last.is_empty() {
             let w = registers.partial(last);
             for r in 0..LANES {
-                add_product(&mut sums[r], &registers.partial(rest[r]), &w);
+                sums[r] = registers.add(sums[r], registers.times(registers.partial(rest[r]), w));
             }
         }
         registers.sums(sums)
     }
 
     #[inline(always)]
-    fn cut_off(&self, scores: Eight) -> Eight {
-        let mut out = [0.0; LANES];
-        for k in 0..LANES {
-            let score = self.scale * scores[k];
-            // Infinite parameters times features of both signs are no number, and count as 0.
-            let score = if score.is_nan() { 0.0 } else { score };
-            let score = if score > self.bound { self.bound } else { score };
-            out[k] = if score < -self.bound { -self.bound } else { score };
-        }
-        out
+    fn cut_off<R: Registers>(&self, registers: R, scores: R::Lanes) -> R::Lanes {
+        let scores = registers.times(registers.all(self.scale), scores);
+        // Infinite parameters times features of both signs are no number, which is neither more nor less than one.
+        let zero = registers.all(0.0);
+        let above = registers.smaller(registers.larger(scores, zero), registers.all(self.bound));
+        let below = registers.larger(registers.smaller(scores, zero), registers.all(-self.bound));
+        registers.add(above, below)
     }
 }
 
@@ -259,24 +252,27 @@ fn add_rows<R: Registers, const N: usize>(
     columns: usize,
     out: &mut [[i64; LANES]],
 ) {
-    let whole = columns / LANES;
+    let (whole, magic) = (columns / LANES, registers.all(grid.magic()));
     let (chunks, rest) = eights::<N>(cells, columns);
+    let mut weight = [magic; N];
+    for r in 0..N {
+        weight[r] = registers.all(weights[r]);
+    }
     for (k, sums) in out[..whole].iter_mut().enumerate() {
+        let mut sum = registers.load_whole(*sums);
         for r in 0..N {
-            add_shifted(grid, sums, weights[r], &chunks[r][k]);
+            let term = registers.times(weight[r], registers.load(chunks[r][k]));
+            sum = registers.add_bits(sum, registers.add(term, magic));
         }
+        *sums = registers.store_whole(sum);
     }
     // Zeros beyond the last cell end in sums that nobody reads.
-    if let [_, ..] = &out[whole..] {
+    if let Some(sums) = out.get_mut(whole) {
+        let mut sum = registers.load_whole(*sums);
         for r in 0..N {
-            add_shifted(grid, &mut out[whole], weights[r], &registers.partial(rest[r]));
+            let term = registers.times(weight[r], registers.partial(rest[r]));
+            sum = registers.add_bits(sum, registers.add(term, magic));
         }
-    }
-}
-
-#[inline(always)]
-fn add_shifted(grid: Grid, sums: &mut [i64; LANES], weight: f64, x: &Eight) {
-    for k in 0..LANES {
-        sums[k] = sums[k].wrapping_add(grid.shifted(weight * x[k]));
+        *sums = registers.store_whole(sum);
     }
 }
