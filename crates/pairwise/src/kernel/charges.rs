@@ -2,7 +2,7 @@
 
 use super::blocks::{Par, SUB_BLOCK};
 use super::boxes::{BoxMoments, Boxes};
-use super::counts::{Counts, Sorted, Sorting};
+use super::counts::{Counts, Places, Sorted, Sorting};
 use super::lanes::{self, Registers, Work};
 use super::rows::{GROUP, Scores, Weigh, steps};
 use super::sums::{self, ClassSums, Sums};
@@ -161,7 +161,10 @@ pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> 
 pub(super) fn sum_of_values(scores: &[f64], targets: &[f64], loss: MarginLoss, bound: f64, par: Par) -> f64 {
     match loss.summation() {
         Summation::Boxes => Boxes::values(scores, targets, bound, par),
-        Summation::Counts => sorted_counts(scores, targets, bound, par).risk(scores, targets),
+        Summation::Counts => {
+            let (counts, places) = sorted_counts(scores, targets, bound, par);
+            counts.risk(&places, scores, targets)
+        }
         Summation::Sums => sums::risk(scores, targets),
         Summation::Powers { .. } | Summation::Capped => Tree::values(scores, targets, loss, par),
     }
@@ -182,7 +185,10 @@ pub(super) fn of_two_classes(
             let moments = BoxMoments::new(Scores::Kept(scores), targets, &plain, bound, par);
             all(&Boxes::slopes(&moments, bound, par), scores, targets, &mut out);
         }
-        Summation::Counts => all(&sorted_counts(scores, targets, bound, par), scores, targets, &mut out),
+        Summation::Counts => {
+            let (counts, places) = sorted_counts(scores, targets, bound, par);
+            return counts.charges(&places, targets);
+        }
         Summation::Sums => {
             let sums = ClassSums::new(Scores::Kept(scores), targets, &plain, bound, par);
             all(&Sums::new(&sums, bound), scores, targets, &mut out);
@@ -194,12 +200,12 @@ pub(super) fn of_two_classes(
     out
 }
 
-fn sorted_counts(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> Counts {
+fn sorted_counts(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> (Counts, Places) {
     let positives = targets.iter().filter(|target| **target > 0.0).count() as u64;
     let sorting = Sorting::of([targets.len() as u64 - positives, positives]);
     let sorted = Sorted::new(sorting.scores(scores, targets, &[], par), bound);
-    let marks = sorting.marks(&sorted, scores, targets, &[], par);
-    Counts::new(sorting, sorted, &marks)
+    let (marks, places) = sorting.marks(&sorted, scores, targets, &[], par);
+    (Counts::new(sorting, sorted, &marks), places)
 }
 
 /// Roundings that a term of the gradient passes through at most, relative to steepness bounds of at least ½: sums over boxes,

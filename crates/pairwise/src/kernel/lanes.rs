@@ -32,6 +32,9 @@ pub(super) trait Registers: Copy {
     /// `yes` where a number is positive, else `no`.
     fn if_positive(self, a: Self::Lanes, yes: Self::Lanes, no: Self::Lanes) -> Self::Lanes;
 
+    /// How many x have x − y < gap.
+    fn count(self, x: Self::Lanes, y: Self::Lanes, gap: Self::Lanes) -> usize;
+
     fn load_whole(self, numbers: [i64; LANES]) -> Self::Whole;
     fn store_whole(self, whole: Self::Whole) -> [i64; LANES];
     /// Adds the bits of numbers, wrapping around.
@@ -45,6 +48,22 @@ pub(super) trait Registers: Copy {
 
     /// Fewer than eight numbers, and zeros.
     fn partial(self, cells: &[f64]) -> Self::Lanes;
+
+    /// What moves the last so many of eight numbers to the front.
+    type Shift: Copy;
+    fn shift(self, last: usize) -> Self::Shift;
+    /// The last so many of eight numbers, and zeros.
+    fn last(self, a: Self::Lanes, shift: Self::Shift) -> Self::Lanes;
+}
+
+/// The cells of a row beyond the last full register, and zeros.
+#[inline(always)]
+pub(super) fn rest<R: Registers>(registers: R, row: &[f64], shift: R::Shift) -> R::Lanes {
+    match row.last_chunk() {
+        // Read with those before, which takes no mask.
+        Some(last) => registers.last(registers.load(*last), shift),
+        None => registers.partial(row),
+    }
 }
 
 /// Work that is compiled for the registers of each kind of machine. A type rather than a closure, because only then is the body
@@ -152,6 +171,15 @@ impl Registers for Plain {
     }
 
     #[inline(always)]
+    fn count(self, x: Eight, y: Eight, gap: Eight) -> usize {
+        let mut count = 0;
+        for k in 0..LANES {
+            count += usize::from(x[k] - y[k] < gap[k]);
+        }
+        count
+    }
+
+    #[inline(always)]
     fn load_whole(self, numbers: [i64; LANES]) -> [i64; LANES] {
         numbers
     }
@@ -195,6 +223,18 @@ impl Registers for Plain {
         padded.iter_mut().zip(cells).for_each(|(lane, cell)| *lane = *cell);
         padded
     }
+
+    type Shift = usize;
+
+    #[inline(always)]
+    fn shift(self, last: usize) -> usize {
+        last
+    }
+
+    #[inline(always)]
+    fn last(self, a: Eight, last: usize) -> Eight {
+        self.partial(&a[LANES - last..])
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -219,6 +259,8 @@ mod tests {
             let pairs = [r.add(a, b), r.less(a, b), r.times(a, b), r.smaller(a, b), r.larger(a, b)];
             found.extend(pairs.map(|lanes| r.store(lanes)));
             found.extend([r.sums(rows), r.floor(a), r.all(0.3), r.if_positive(a, b, c)].map(|l| r.store(l)));
+            found.extend((0..LANES).map(|last| r.store(r.last(a, r.shift(last)))));
+            found.push([r.count(a, b, c) as f64; LANES]);
             (found, r.store_whole(r.add_bits(r.load_whole([i64::MAX - 5; LANES]), a)))
         }
     }

@@ -16,7 +16,7 @@
 use super::blocks::Par;
 use super::boxes::{BoxMoments, Boxes};
 use super::charges::{self, Charged, Scaled};
-use super::counts::{self, Counts, InOrder, Sorted, Sorting};
+use super::counts::{self, Counted, Counts, InOrder, Places, Sorted, Sorting};
 use super::exact;
 use super::metric::{self, TileSums};
 use super::rows::{Scores, Scoring};
@@ -42,7 +42,7 @@ enum About {
     Boxes,
     Sums,
     Scores(Sorting),
-    Marks(Sorting, InOrder),
+    Marks(Sorting, Sorted),
     Charged(Field),
     Rows,
     Tiles,
@@ -99,11 +99,12 @@ impl Answer {
     }
 }
 
-/// Scores that a part computed last, for the next question about the same parameters.
+/// Scores that a part computed last, for the next question about the same parameters; and their places in a sorted class.
 #[derive(Default)]
 pub struct Workspace {
     parameters: Vec<f64>,
     scores: Vec<f64>,
+    places: Option<(Sorting, Sorted, Places)>,
 }
 
 /// Which tiles of a metric's pairs a part forms: every `of`-th from `index`.
@@ -167,6 +168,7 @@ pub fn answer(
                     workspace.scores =
                         pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
                     workspace.parameters.clone_from(w);
+                    workspace.places = None;
                 }
                 Scores::Kept(&workspace.scores)
             };
@@ -176,9 +178,10 @@ pub fn answer(
                 (About::Scores(sorting), Scores::Kept(scores)) => {
                     Content::Scores(sorting.scores(scores, targets, &strata.weights(), par))
                 }
-                (About::Marks(sorting, values), Scores::Kept(scores)) => {
-                    let sorted = Sorted::new(values.clone(), bound);
-                    Content::Marks(sorting.marks(&sorted, scores, targets, &strata.weights(), par))
+                (About::Marks(sorting, sorted), Scores::Kept(scores)) => {
+                    let (marks, places) = sorting.marks(sorted, scores, targets, &strata.weights(), par);
+                    workspace.places = Some((*sorting, sorted.clone(), places));
+                    Content::Marks(marks)
                 }
                 (About::Charged(field), _) => {
                     let most = charges::most(&scaled, bound, *n);
@@ -187,9 +190,19 @@ pub fn answer(
                             let charged = Charged { charges, scores, targets };
                             pull_back::weighted_sum(problem, records, w, most, &charged, par)
                         }
-                        Field::Counts(charges) => {
-                            let charged = Charged { charges, scores, targets };
-                            pull_back::weighted_sum(problem, records, w, most, &charged, par)
+                        Field::Counts(counts) => {
+                            let Scores::Kept(scores) = scores else { return Err(Mismatch) };
+                            let kept = workspace.places.as_ref();
+                            let found = kept.filter(|(sorting, sorted, _)| counts.are_of(*sorting, sorted));
+                            let again;
+                            let places = if let Some((_, _, places)) = found {
+                                places
+                            } else {
+                                again = counts.places(scores, targets, par);
+                                &again
+                            };
+                            let counted = Counted { counts, places, targets };
+                            pull_back::weighted_sum(problem, records, w, most, &counted, par)
                         }
                         Field::Sums(charges) => {
                             let charged = Charged { charges, scores, targets };
@@ -226,10 +239,8 @@ pub fn gradient<X: From<Mismatch>>(
     par: Par,
     mut ask: impl FnMut(&Question) -> Result<Answer, X>,
 ) -> Result<Vec<f64>, X> {
-    let mut ask = |about: About| {
-        let question = Question { parameters: w.to_vec(), size: n, about };
-        ask(&question).map(|answer| answer.0)
-    };
+    let question = |about: About| Question { parameters: w.to_vec(), size: n, about };
+    let mut ask_for = |question: &Question| ask(question).map(|answer| answer.0);
     if n < if matches!(problem.objective(), Objective::Pointwise { .. }) { 1 } else { 2 } {
         // An empty mean.
         return Ok(vec![0.0; w.len()]);
@@ -238,14 +249,14 @@ pub fn gradient<X: From<Mismatch>>(
         return Err(Mismatch.into());
     }
     match problem.objective() {
-        Objective::Pointwise { .. } => match ask(About::Rows)? {
+        Objective::Pointwise { .. } => match ask_for(&question(About::Rows))? {
             Content::Totals(totals) => Ok(pointwise::mean(problem, &totals, w, n)),
             _ => Err(Mismatch.into()),
         },
         Objective::Metric { .. } => {
-            let Content::Tiles(tiles) = ask(About::Tiles)? else { return Err(Mismatch.into()) };
+            let Content::Tiles(tiles) = ask_for(&question(About::Tiles))? else { return Err(Mismatch.into()) };
             let sums = metric::row_sums(problem, &tiles, w);
-            match ask(About::Squares(sums))? {
+            match ask_for(&question(About::Squares(sums)))? {
                 Content::Totals(own) => Ok(metric::mean(problem, &tiles, &own, w, n)),
                 _ => Err(Mismatch.into()),
             }
@@ -254,28 +265,31 @@ pub fn gradient<X: From<Mismatch>>(
             let scaled = Scaled::of(problem);
             let bound = scaled.bound(problem, w);
             let field = match scaled.loss.summation() {
-                Summation::Boxes => match ask(About::Boxes)? {
+                Summation::Boxes => match ask_for(&question(About::Boxes))? {
                     Content::Boxes(moments) => Field::Boxes(Boxes::slopes(&moments, bound, par)),
                     _ => return Err(Mismatch.into()),
                 },
-                Summation::Sums => match ask(About::Sums)? {
+                Summation::Sums => match ask_for(&question(About::Sums))? {
                     Content::Sums(sums) => Field::Sums(Sums::new(&sums, bound)),
                     _ => return Err(Mismatch.into()),
                 },
                 Summation::Counts => {
-                    let Content::Classes(classes) = ask(About::Classes)? else { return Err(Mismatch.into()) };
+                    let Content::Classes(classes) = ask_for(&question(About::Classes))? else { return Err(Mismatch.into()) };
                     let sorting = Sorting::of(classes);
-                    let Content::Scores(values) = ask(About::Scores(sorting))? else {
+                    let Content::Scores(values) = ask_for(&question(About::Scores(sorting)))? else {
                         return Err(Mismatch.into());
                     };
-                    let Content::Marks(marks) = ask(About::Marks(sorting, values.clone()))? else {
-                        return Err(Mismatch.into());
-                    };
-                    Field::Counts(Counts::new(sorting, Sorted::new(values, bound), &marks))
+                    let marking = question(About::Marks(sorting, Sorted::new(values, bound)));
+                    match (ask_for(&marking)?, marking.about) {
+                        (Content::Marks(marks), About::Marks(_, sorted)) => {
+                            Field::Counts(Counts::new(sorting, sorted, &marks))
+                        }
+                        _ => return Err(Mismatch.into()),
+                    }
                 }
                 Summation::Powers { .. } | Summation::Capped => return Err(Mismatch.into()),
             };
-            match ask(About::Charged(field))? {
+            match ask_for(&question(About::Charged(field)))? {
                 Content::Totals(totals) => Ok(charges::mean(problem, &scaled, bound, &totals, n)),
                 _ => Err(Mismatch.into()),
             }

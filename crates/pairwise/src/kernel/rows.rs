@@ -32,16 +32,16 @@ pub fn score(row: &[f64], parameters: &[f64]) -> f64 {
     ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]))
 }
 
-/// N rows in registers, and what is left of each.
+/// N rows, and what of each fills registers.
 #[inline(always)]
 fn eights<const N: usize>(cells: &[f64], columns: usize) -> ([&[Eight]; N], [&[f64]; N]) {
-    let (mut chunks, mut rest): ([&[Eight]; N], [&[f64]; N]) = ([&[]; N], [&[]; N]);
+    let (mut chunks, mut rows): ([&[Eight]; N], [&[f64]; N]) = ([&[]; N], [&[]; N]);
     for r in 0..N {
-        let (whole, last) = cells[r * columns..(r + 1) * columns].as_chunks();
+        rows[r] = &cells[r * columns..(r + 1) * columns];
         // All are as long: the compiler shall see it.
-        (chunks[r], rest[r]) = (&whole[..columns / LANES], last);
+        chunks[r] = &rows[r].as_chunks().0[..columns / LANES];
     }
-    (chunks, rest)
+    (chunks, rows)
 }
 
 /// `scale`·w·x, cut off at ±`bound` (which rounding could exceed).
@@ -78,7 +78,7 @@ impl<'a> Scoring<'a> {
     #[inline(always)]
     fn eight<R: Registers>(&self, registers: R, rows: &[f64]) -> R::Lanes {
         let (w, last) = self.w.as_chunks::<LANES>();
-        let (chunks, rest) = eights::<LANES>(rows, self.w.len());
+        let (chunks, rows) = eights::<LANES>(rows, self.w.len());
         let mut sums = [registers.all(0.0); LANES];
         for k in 0..w.len() {
             let w = registers.load(w[k]);
@@ -87,9 +87,9 @@ impl<'a> Scoring<'a> {
             }
         }
         if !last.is_empty() {
-            let w = registers.partial(last);
+            let (w, shift) = (registers.partial(last), registers.shift(last.len()));
             for r in 0..LANES {
-                sums[r] = registers.add(sums[r], registers.times(registers.partial(rest[r]), w));
+                sums[r] = registers.add(sums[r], registers.times(lanes::rest(registers, rows[r], shift), w));
             }
         }
         registers.sums(sums)
@@ -253,7 +253,7 @@ fn add_rows<R: Registers, const N: usize>(
     out: &mut [[i64; LANES]],
 ) {
     let (whole, magic) = (columns / LANES, registers.all(grid.magic()));
-    let (chunks, rest) = eights::<N>(cells, columns);
+    let (chunks, rows) = eights::<N>(cells, columns);
     let mut weight = [magic; N];
     for r in 0..N {
         weight[r] = registers.all(weights[r]);
@@ -268,9 +268,9 @@ fn add_rows<R: Registers, const N: usize>(
     }
     // Zeros beyond the last cell end in sums that nobody reads.
     if let Some(sums) = out.get_mut(whole) {
-        let mut sum = registers.load_whole(*sums);
+        let (mut sum, shift) = (registers.load_whole(*sums), registers.shift(columns % LANES));
         for r in 0..N {
-            let term = registers.times(weight[r], registers.partial(rest[r]));
+            let term = registers.times(weight[r], lanes::rest(registers, rows[r], shift));
             sum = registers.add_bits(sum, registers.add(term, magic));
         }
         *sums = registers.store_whole(sum);

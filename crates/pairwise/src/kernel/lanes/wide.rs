@@ -4,7 +4,7 @@ use super::{Eight, LANES, Registers};
 use pulp::Simd;
 use pulp::core_arch::x86::Avx512f;
 use pulp::x86::V4;
-use std::arch::x86_64::{__m512d, __m512i, _CMP_GT_OQ, _MM_FROUND_NO_EXC, _MM_FROUND_TO_NEG_INF};
+use std::arch::x86_64::{__m512d, __m512i, _CMP_GT_OQ, _CMP_LT_OQ, _MM_FROUND_NO_EXC, _MM_FROUND_TO_NEG_INF};
 
 /// Quarters 0 and 2 of one register and of another; and quarters 1 and 3.
 const EVEN: i32 = 0b10_00_10_00;
@@ -101,6 +101,12 @@ impl Registers for V4 {
     }
 
     #[inline(always)]
+    fn count(self, x: __m512d, y: __m512d, gap: __m512d) -> usize {
+        let f = self.avx512f;
+        f._mm512_cmp_pd_mask::<_CMP_LT_OQ>(f._mm512_sub_pd(x, y), gap).count_ones() as usize
+    }
+
+    #[inline(always)]
     fn load_whole(self, numbers: [i64; LANES]) -> __m512i {
         pulp::cast(numbers)
     }
@@ -145,5 +151,21 @@ impl Registers for V4 {
     #[inline(always)]
     fn partial(self, cells: &[f64]) -> __m512d {
         pulp::cast(Simd::partial_load_f64s(self, cells))
+    }
+
+    type Shift = (__m512i, u8);
+
+    #[inline(always)]
+    fn shift(self, last: usize) -> (__m512i, u8) {
+        let mut from = [0_u64; LANES];
+        for k in 0..LANES {
+            from[k] = ((LANES - last + k) % LANES) as u64;
+        }
+        (pulp::cast(from), !(u8::MAX << last))
+    }
+
+    #[inline(always)]
+    fn last(self, a: __m512d, (from, kept): (__m512i, u8)) -> __m512d {
+        self.avx512f._mm512_maskz_permutexvar_pd(kept, from, a)
     }
 }
