@@ -15,7 +15,6 @@ use super::blocks::{self, Par};
 use super::exact::{self, FEW, Grid};
 use super::lanes::{self, LANES, Registers, Work};
 use super::charges::Charges;
-use super::rows::{GROUP, Scores, steps};
 use crate::strata;
 use crate::{MarginLoss, Strata};
 use pulp::{Arch, NullaryFnOnce};
@@ -68,16 +67,8 @@ impl Axis {
         Self { low, boxes: numbers.len(), sparse: Some(numbers) }
     }
 
-    /// Whether all boxes of scores within a bound have their place, whatever the scores are.
-    fn is_dense(bound: f64) -> bool {
-        (2.0 * bound * PER_UNIT).floor() < MOST_DENSE
-    }
-
-    fn of_scores(scores: Scores<'_>, bound: f64) -> Self {
-        match scores {
-            Scores::Kept(scores) => Self::new(bound, scores.iter().map(|score| Self::number(-bound, *score))),
-            Scores::OfRows(_) => Self::new(bound, std::iter::empty()),
-        }
+    fn of_scores(scores: &[f64], bound: f64) -> Self {
+        Self::new(bound, scores.iter().map(|score| Self::number(-bound, *score)))
     }
 
     #[inline(always)]
@@ -159,15 +150,16 @@ type Moments = Vec<[Coefficients; 2]>;
 pub(super) struct BoxMoments(Vec<(i64, [[i128; ORDER]; 2])>);
 
 impl BoxMoments {
-    /// Of some records' scores within a bound; kept ones, unless [`Boxes::take_rows`].
-    pub(super) fn new(scores: Scores<'_>, targets: &[f64], strata: &Strata, bound: f64, par: Par) -> Self {
+    /// Of some records' scores within a bound.
+    pub(super) fn new(scores: &[f64], targets: &[f64], strata: &Strata, bound: f64, par: Par) -> Self {
         let axis = Axis::of_scores(scores, bound);
         let axis = &axis;
-        let parts = blocks::map(targets.len(), par, |range| {
+        let parts = blocks::map(scores.len(), par, |range| {
             let mut total = vec![[0; ORDER]; 2 * axis.boxes];
             let mut moments = vec![[0; ORDER]; 2 * axis.boxes];
             for (piece, counts) in strata.pieces(range, FEW) {
-                lanes::dispatch(AddMoments { axis, scores, targets, piece, moments: &mut moments });
+                let (scores, targets) = (&scores[piece.clone()], &targets[piece]);
+                lanes::dispatch(AddMoments { axis, scores, targets, moments: &mut moments });
                 for (total, moments) in total.iter_mut().zip(&mut moments).filter(|(_, m)| m[0] > 0) {
                     whole_moments(moments);
                     exact::flush(total, moments, counts);
@@ -225,9 +217,8 @@ fn grid() -> Grid {
 /// counts records, and the others are off by that many offsets of the grid.
 struct AddMoments<'a> {
     axis: &'a Axis,
-    scores: Scores<'a>,
+    scores: &'a [f64],
     targets: &'a [f64],
-    piece: Range<usize>,
     moments: &'a mut [[i64; ORDER]],
 }
 
@@ -236,20 +227,16 @@ impl Work for AddMoments<'_> {
 
     #[inline(always)]
     fn run<R: Registers>(self, registers: R) {
-        let Self { axis, scores, targets, piece, moments } = self;
-        let (mut room, magic) = ([0.0; GROUP], grid().magic());
-        for group in steps(piece, scores.together()) {
-            let targets = &targets[group.clone()];
-            let scores = scores.get(registers, group, &mut room);
-            let (eights, few) = scores.as_chunks();
-            let (targets, last) = targets.as_chunks();
-            for (scores, targets) in eights.iter().zip(targets) {
-                let (scores, targets) = (registers.load(*scores), registers.load(*targets));
-                add_moments(axis, registers, magic, (scores, targets, LANES), moments);
-            }
-            let (scores, targets) = (registers.partial(few), registers.partial(last));
-            add_moments(axis, registers, magic, (scores, targets, few.len()), moments);
+        let Self { axis, scores, targets, moments } = self;
+        let magic = grid().magic();
+        let (eights, few) = scores.as_chunks();
+        let (targets, last) = targets.as_chunks();
+        for (scores, targets) in eights.iter().zip(targets) {
+            let (scores, targets) = (registers.load(*scores), registers.load(*targets));
+            add_moments(axis, registers, magic, (scores, targets, LANES), moments);
         }
+        let (scores, targets) = (registers.partial(few), registers.partial(last));
+        add_moments(axis, registers, magic, (scores, targets, few.len()), moments);
     }
 }
 
@@ -320,18 +307,12 @@ impl Boxes {
         Self { axis, polynomials, most: [counts[1], counts[0]] }
     }
 
-    /// Whether scores need not be kept: boxes do not depend on them.
-    pub(super) fn take_rows(bound: f64) -> bool {
-        Axis::is_dense(bound)
-    }
-
     /// Σ log(1 + e^{t − s}) over all pairs.
     pub(super) fn values(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> f64 {
         static TABLES: OnceLock<Vec<Table>> = OnceLock::new();
         let tables = TABLES.get_or_init(|| tables(|margin| MarginLoss::Logistic.value(margin)));
         let (axis, moments) =
-            BoxMoments::new(Scores::Kept(scores), targets, &Strata::plain(scores.len()), bound, par)
-                .spread(bound);
+            BoxMoments::new(scores, targets, &Strata::plain(scores.len()), bound, par).spread(bound);
         let fields = fields(&axis, &moments, tables, par);
         // Far above, log(1 + e^{t−s}) is t − s: counts and sums of the far negatives suffice.
         let centre = |index: usize| axis.low + (axis.number_of(index) as f64 + 0.5) / PER_UNIT;

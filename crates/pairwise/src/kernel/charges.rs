@@ -4,7 +4,7 @@ use super::blocks::{Par, SUB_BLOCK};
 use super::boxes::{BoxMoments, Boxes};
 use super::counts::{Counts, Places, Sorted, Sorting};
 use super::lanes::{self, Registers, Work};
-use super::rows::{GROUP, Scores, Weigh, steps};
+use super::rows::Weigh;
 use super::sums::{self, ClassSums, Sums};
 use super::tree::Tree;
 use super::{comparable, pull_back};
@@ -26,16 +26,14 @@ pub(super) trait Charges: Sync {
 /// Rows are weighted with their charges.
 pub(super) struct Charged<'a, C> {
     pub(super) charges: &'a C,
-    pub(super) scores: Scores<'a>,
+    pub(super) scores: &'a [f64],
     pub(super) targets: &'a [f64],
 }
 
 impl<C: Charges> Weigh for Charged<'_, C> {
     #[inline(always)]
     fn weigh<R: Registers>(&self, registers: R, range: Range<usize>, out: &mut [f64]) {
-        let mut room = [0.0; GROUP];
-        let scores = self.scores.get(registers, range.clone(), &mut room);
-        self.charges.charges(registers, scores, &self.targets[range], out);
+        self.charges.charges(registers, &self.scores[range.clone()], &self.targets[range], out);
     }
 }
 
@@ -50,14 +48,12 @@ impl<C: Charges> Work for All<'_, C> {
 
     #[inline(always)]
     fn run<R: Registers>(self, registers: R) {
-        for group in steps(0..self.out.len(), GROUP) {
-            self.charged.weigh(registers, group.clone(), &mut self.out[group]);
-        }
+        self.charged.weigh(registers, 0..self.out.len(), self.out);
     }
 }
 
 fn all(charges: &impl Charges, scores: &[f64], targets: &[f64], out: &mut [f64]) {
-    lanes::dispatch(All { charged: Charged { charges, scores: Scores::Kept(scores), targets }, out });
+    lanes::dispatch(All { charged: Charged { charges, scores, targets }, out });
 }
 
 /// A ranking problem in the indicator form: the symmetric form is φ(2m) over each pair twice, so that its gradient is the
@@ -182,7 +178,7 @@ pub(super) fn of_two_classes(
     let plain = Strata::plain(scores.len());
     match loss.summation() {
         Summation::Boxes => {
-            let moments = BoxMoments::new(Scores::Kept(scores), targets, &plain, bound, par);
+            let moments = BoxMoments::new(scores, targets, &plain, bound, par);
             all(&Boxes::slopes(&moments, bound, par), scores, targets, &mut out);
         }
         Summation::Counts => {
@@ -190,7 +186,7 @@ pub(super) fn of_two_classes(
             return counts.charges(&places, targets);
         }
         Summation::Sums => {
-            let sums = ClassSums::new(Scores::Kept(scores), targets, &plain, bound, par);
+            let sums = ClassSums::new(scores, targets, &plain, bound, par);
             all(&Sums::new(&sums, bound), scores, targets, &mut out);
         }
         Summation::Powers { .. } | Summation::Capped => {

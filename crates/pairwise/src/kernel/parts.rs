@@ -19,7 +19,6 @@ use super::charges::{self, Charged, Scaled};
 use super::counts::{self, Counted, Counts, InOrder, Places, Sorted, Sorting};
 use super::exact;
 use super::metric::{self, TileSums};
-use super::rows::{Scores, Scoring};
 use super::sums::{ClassSums, Sums};
 use super::{pointwise, pull_back};
 use crate::loss::Summation;
@@ -160,30 +159,24 @@ pub fn answer(
         (Objective::Ranking { .. }, about) => {
             let scaled = Scaled::of(problem);
             let bound = scaled.bound(problem, w);
-            let (targets, strata) = (records.targets(), records.strata());
-            let scores = if needs_no_scores(problem, about, bound) {
-                Scores::OfRows(Scoring::new(records, w, scaled.margin_scale, bound))
-            } else {
-                if workspace.parameters != *w || workspace.scores.len() != records.len() {
-                    workspace.scores =
-                        pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
-                    workspace.parameters.clone_from(w);
-                    workspace.places = None;
-                }
-                Scores::Kept(&workspace.scores)
-            };
-            match (about, scores) {
-                (About::Boxes, _) => Content::Boxes(BoxMoments::new(scores, targets, strata, bound, par)),
-                (About::Sums, _) => Content::Sums(ClassSums::new(scores, targets, strata, bound, par)),
-                (About::Scores(sorting), Scores::Kept(scores)) => {
+            if workspace.parameters != *w || workspace.scores.len() != records.len() {
+                workspace.scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
+                workspace.parameters.clone_from(w);
+                workspace.places = None;
+            }
+            let (scores, targets, strata) = (&workspace.scores, records.targets(), records.strata());
+            match about {
+                About::Boxes => Content::Boxes(BoxMoments::new(scores, targets, strata, bound, par)),
+                About::Sums => Content::Sums(ClassSums::new(scores, targets, strata, bound, par)),
+                About::Scores(sorting) => {
                     Content::Scores(sorting.scores(scores, targets, &strata.weights(), par))
                 }
-                (About::Marks(sorting, sorted), Scores::Kept(scores)) => {
+                About::Marks(sorting, sorted) => {
                     let (marks, places) = sorting.marks(sorted, scores, targets, &strata.weights(), par);
                     workspace.places = Some((*sorting, sorted.clone(), places));
                     Content::Marks(marks)
                 }
-                (About::Charged(field), _) => {
+                About::Charged(field) => {
                     let most = charges::most(&scaled, bound, *n);
                     Content::Totals(match field {
                         Field::Boxes(charges) => {
@@ -191,7 +184,6 @@ pub fn answer(
                             pull_back::weighted_sum(problem, records, w, most, &charged, par)
                         }
                         Field::Counts(counts) => {
-                            let Scores::Kept(scores) = scores else { return Err(Mismatch) };
                             let kept = workspace.places.as_ref();
                             let found = kept.filter(|(sorting, sorted, _)| counts.are_of(*sorting, sorted));
                             let again;
@@ -216,16 +208,6 @@ pub fn answer(
         _ => return Err(Mismatch),
     };
     Ok(Answer(content))
-}
-
-/// Whether scores are as well computed again as kept: a product of a row that is read anyway.
-fn needs_no_scores(problem: Problem, about: &About, bound: f64) -> bool {
-    let wanted_once = match about {
-        About::Boxes | About::Charged(Field::Boxes(_)) => Boxes::take_rows(bound),
-        About::Sums | About::Charged(Field::Sums(_)) => true,
-        _ => false,
-    };
-    wanted_once && problem.score().is_linear()
 }
 
 /// The gradient of the mean loss over the `n` records, or persons, of all parts, from their merged answers.

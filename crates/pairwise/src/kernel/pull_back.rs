@@ -4,7 +4,7 @@ use super::blocks::Par;
 use super::exact::Grid;
 use super::lanes::{self, Registers, Work};
 use super::network::{self, Layers};
-use super::rows::{self, GROUP, Weigh, steps};
+use super::rows::{self, Weigh};
 use crate::{Problem, Records, Score};
 use std::ops::Range;
 
@@ -61,9 +61,7 @@ impl<W: Weigh> Work for WeighBlock<'_, W> {
 
     #[inline(always)]
     fn run<R: Registers>(self, registers: R) {
-        for (group, out) in steps(self.range, GROUP).zip(self.out.chunks_mut(GROUP)) {
-            self.weights.weigh(registers, group, out);
-        }
+        self.weights.weigh(registers, self.range, self.out);
     }
 }
 

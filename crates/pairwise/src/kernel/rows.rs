@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Rows that are worked on at once have about so many cells: the second loop over them finds them in the nearest cache.
 const TOGETHER: usize = 2048;
 /// And are at most so many.
-pub(super) const GROUP: usize = 64;
+const GROUP: usize = 64;
 
 /// w·x, in a fixed order that depends on the length alone: one record cannot change another's score by a rounding.
 #[inline(always)]
@@ -46,18 +46,14 @@ fn eights<const N: usize>(cells: &[f64], columns: usize) -> ([&[Eight]; N], [&[f
 
 /// `scale`·w·x, cut off at ±`bound` (which rounding could exceed).
 #[derive(Clone, Copy)]
-pub(super) struct Scoring<'a> {
+struct Scoring<'a> {
     features: &'a [f64],
     w: &'a [f64],
     scale: f64,
     bound: f64,
 }
 
-impl<'a> Scoring<'a> {
-    pub(super) fn new(records: &'a Records, w: &'a [f64], scale: f64, bound: f64) -> Self {
-        Self { features: records.features(), w, scale, bound }
-    }
-
+impl Scoring<'_> {
     /// The scores of some records.
     #[inline(always)]
     fn fill<R: Registers>(&self, registers: R, range: Range<usize>, out: &mut [f64]) {
@@ -106,55 +102,20 @@ impl<'a> Scoring<'a> {
     }
 }
 
-/// Scores of all records: computed before, or whenever they are wanted, which may be cheaper than to keep them.
-#[derive(Clone, Copy)]
-pub(super) enum Scores<'a> {
-    Kept(&'a [f64]),
-    OfRows(Scoring<'a>),
-}
-
-impl Scores<'_> {
-    /// The scores of at most [`GROUP`] records.
-    #[inline(always)]
-    pub(super) fn get<'a, R: Registers>(
-        &'a self,
-        registers: R,
-        range: Range<usize>,
-        room: &'a mut [f64; GROUP],
-    ) -> &'a [f64] {
-        match self {
-            Self::Kept(scores) => &scores[range],
-            Self::OfRows(scoring) => {
-                let out = &mut room[..range.len()];
-                scoring.fill(registers, range, out);
-                out
-            }
-        }
-    }
-
-    /// How many records to score at once.
-    pub(super) fn together(&self) -> usize {
-        match self {
-            Self::Kept(_) => GROUP,
-            Self::OfRows(scoring) => together(scoring.w.len()),
-        }
-    }
-}
-
 fn together(columns: usize) -> usize {
     (TOGETHER / columns.max(1)).next_multiple_of(LANES).clamp(LANES, GROUP)
 }
 
 /// A range in steps of so many.
 #[inline(always)]
-pub(super) fn steps(range: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>> {
+fn steps(range: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>> {
     range.clone().step_by(step).map(move |start| start..range.end.min(start + step))
 }
 
 /// The scores of all records.
 pub(crate) fn scores(records: &Records, parameters: &[f64], scale: f64, bound: f64, par: Par) -> Vec<f64> {
     let mut scores = vec![0.0; records.len()];
-    let scoring = Scoring::new(records, parameters, scale, bound);
+    let scoring = Scoring { features: records.features(), w: parameters, scale, bound };
     blocks::fill(&mut scores, par, |range, out| lanes::dispatch(Fill { scoring, range, out }));
     scores
 }
@@ -177,7 +138,7 @@ impl Work for Fill<'_> {
 
 /// What rows are weighted with.
 pub(super) trait Weigh: Sync {
-    /// Fills in the weights of at most [`GROUP`] rows; to be inlined.
+    /// Fills in the weights of some rows; to be inlined.
     fn weigh<R: Registers>(&self, registers: R, range: Range<usize>, out: &mut [f64]);
 }
 

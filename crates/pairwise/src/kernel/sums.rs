@@ -6,10 +6,8 @@ use super::blocks::{self, Par};
 use super::charges::Charges;
 use super::exact::{self, FEW, Grid};
 use super::lanes::{self, Registers, Work};
-use super::rows::{GROUP, Scores, steps};
 use crate::{Strata, strata};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 /// Count and sum of each class's scores, negatives first, in whole numbers. Parts of a table merge by addition.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -17,12 +15,13 @@ pub(super) struct ClassSums([[i128; 2]; 2]);
 
 impl ClassSums {
     /// Of some records' scores within a bound.
-    pub(super) fn new(scores: Scores<'_>, targets: &[f64], strata: &Strata, bound: f64, par: Par) -> Self {
+    pub(super) fn new(scores: &[f64], targets: &[f64], strata: &Strata, bound: f64, par: Par) -> Self {
         let grid = Grid::for_terms(bound);
-        let parts = blocks::map(targets.len(), par, |range| {
+        let parts = blocks::map(scores.len(), par, |range| {
             let mut classes = [[0; 2]; 2];
             for (piece, counts) in strata.pieces(range, FEW) {
-                let mut few = lanes::dispatch(AddScores { grid, scores, targets, piece });
+                let (scores, targets) = (&scores[piece.clone()], &targets[piece]);
+                let mut few = lanes::dispatch(AddScores { grid, scores, targets });
                 classes.iter_mut().zip(&mut few).for_each(|(total, few)| exact::flush(total, few, counts));
             }
             Self(classes)
@@ -41,27 +40,22 @@ impl ClassSums {
 /// Count and sum of the scores of some records.
 struct AddScores<'a> {
     grid: Grid,
-    scores: Scores<'a>,
+    scores: &'a [f64],
     targets: &'a [f64],
-    piece: Range<usize>,
 }
 
 impl Work for AddScores<'_> {
     type Output = [[i64; 2]; 2];
 
     #[inline(always)]
-    fn run<R: Registers>(self, registers: R) -> Self::Output {
-        let mut room = [0.0; GROUP];
+    fn run<R: Registers>(self, _: R) -> Self::Output {
         let (mut count, mut sum, mut positives, mut sum_of_positives) = (0, 0, 0, 0);
-        for group in steps(self.piece, self.scores.together()) {
-            let targets = &self.targets[group.clone()];
-            for (score, target) in self.scores.get(registers, group, &mut room).iter().zip(targets) {
-                let (whole, positive) = (self.grid.whole(*score), i64::from(*target > 0.0));
-                count += 1;
-                sum += whole;
-                positives += positive;
-                sum_of_positives += whole & -positive;
-            }
+        for (score, target) in self.scores.iter().zip(self.targets) {
+            let (whole, positive) = (self.grid.whole(*score), i64::from(*target > 0.0));
+            count += 1;
+            sum += whole;
+            positives += positive;
+            sum_of_positives += whole & -positive;
         }
         [[count - positives, sum - sum_of_positives], [positives, sum_of_positives]]
     }
