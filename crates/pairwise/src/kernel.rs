@@ -31,7 +31,7 @@ mod counts;
 pub(crate) mod exact;
 mod exponential;
 pub mod foreign;
-mod lanes;
+pub(crate) mod lanes;
 mod metric;
 pub mod naive;
 mod network;

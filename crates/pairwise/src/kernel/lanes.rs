@@ -7,12 +7,12 @@
 use pulp::{Arch, NullaryFnOnce};
 
 /// As many as the widest registers hold.
-pub(super) const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 /// A register.
-pub(super) type Eight = [f64; LANES];
+pub(crate) type Eight = [f64; LANES];
 
 /// The registers of a machine.
-pub(super) trait Registers: Copy {
+pub(crate) trait Registers: Copy {
     /// Eight numbers.
     type Lanes: Copy;
     /// Eight whole numbers.
@@ -58,7 +58,7 @@ pub(super) trait Registers: Copy {
 
 /// The cells of a row beyond the last full register, and zeros.
 #[inline(always)]
-pub(super) fn rest<R: Registers>(registers: R, row: &[f64], shift: R::Shift) -> R::Lanes {
+pub(crate) fn rest<R: Registers>(registers: R, row: &[f64], shift: R::Shift) -> R::Lanes {
     match row.last_chunk() {
         // Read with those before, which takes no mask.
         Some(last) => registers.last(registers.load(*last), shift),
@@ -68,7 +68,7 @@ pub(super) fn rest<R: Registers>(registers: R, row: &[f64], shift: R::Shift) -> 
 
 /// Work that is compiled for the registers of each kind of machine. A type rather than a closure, because only then is the body
 /// sure to be inlined into the function that is compiled for them.
-pub(super) trait Work {
+pub(crate) trait Work {
     /// What comes of it.
     type Output;
 
@@ -77,7 +77,7 @@ pub(super) trait Work {
 }
 
 /// Does some work with the widest registers that there are.
-pub(super) fn dispatch<W: Work>(work: W) -> W::Output {
+pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     match Arch::new() {
         #[cfg(target_arch = "x86_64")]
         Arch::V4(registers) => registers.vectorize(With { work, registers }),
@@ -101,7 +101,7 @@ impl<W: Work, R: Registers> NullaryFnOnce for With<W, R> {
 
 /// Whatever the compiler makes of arrays.
 #[derive(Clone, Copy)]
-pub(super) struct Plain;
+pub(crate) struct Plain;
 
 #[inline(always)]
 fn each(a: Eight, b: Eight, what: impl Fn(f64, f64) -> f64) -> Eight {
