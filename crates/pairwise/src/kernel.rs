@@ -67,6 +67,14 @@ pub fn gradient(problem: Problem, records: &Records, parameters: &[f64], par: Pa
         problem.weighs() == records.strata().is_weighed() && (!problem.weighs() || can_weigh(problem)),
         "records of persons for a problem that weighs them"
     );
+    match par {
+        Par::Sequential => gradient_within(problem, records, parameters, par),
+        // Once into the pool of threads: every entrance from outside takes as long as a small table.
+        Par::Parallel => rayon::scope(|_| gradient_within(problem, records, parameters, par)),
+    }
+}
+
+fn gradient_within(problem: Problem, records: &Records, parameters: &[f64], par: Par) -> Vec<f64> {
     if charges::is_in_time(problem) {
         return comparable::gradient(problem, records, parameters, par);
     }

@@ -152,13 +152,34 @@ impl Records {
     /// If a position is out of range: a mistake of the caller.
     #[must_use]
     pub fn select(&self, positions: &[u32]) -> Self {
-        let rows = positions.iter().flat_map(|&i| self.row(i as usize)).copied();
-        Self {
-            features: rows.collect(),
+        let mut some = Self {
+            features: Vec::with_capacity(positions.len() * self.columns),
             columns: self.columns,
-            targets: positions.iter().map(|&i| self.targets[i as usize]).collect(),
+            targets: Vec::with_capacity(positions.len()),
             feature_bound: self.feature_bound,
             strata: self.strata.select(positions),
+        };
+        self.append(positions, &mut some);
+        some
+    }
+
+    /// The same in place of what a table selected from this one held, if both select as many.
+    ///
+    /// # Panics
+    /// As [`Records::select`], and if it holds another number of records, which would not be wiped.
+    pub fn select_into(&self, positions: &[u32], other: &mut Self) {
+        assert_eq!((other.len(), other.columns), (positions.len(), self.columns), "a table of this shape");
+        other.features.clear();
+        other.targets.clear();
+        other.strata = self.strata.select(positions);
+        self.append(positions, other);
+    }
+
+    /// Adds records at the end, where there is room for them: nothing moves that would have to be wiped.
+    fn append(&self, positions: &[u32], other: &mut Self) {
+        for &position in positions {
+            other.features.extend_from_slice(self.row(position as usize));
+            other.targets.push(self.targets[position as usize]);
         }
     }
 

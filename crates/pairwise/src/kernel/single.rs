@@ -78,6 +78,7 @@ pub fn record_gradient(
 }
 
 /// vᵀWv.
+#[inline(always)]
 pub(crate) fn quadratic_form(v: &[f64], w: &[f64]) -> f64 {
     w.chunks_exact(v.len()).zip(v).map(|(row, x)| x * score(row, v)).sum()
 }
