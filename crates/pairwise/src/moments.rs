@@ -229,7 +229,12 @@ struct Lines {
 impl Lines {
     fn new(columns: usize, second: bool) -> Self {
         let (lines, width) = (if second { columns + 2 } else { 2 }, columns.div_ceil(LANES));
-        Self { columns, lines, sums: vec![[0; LANES]; lines * width], rows: vec![[[0.0; LANES]; LANES]; width] }
+        Self {
+            columns,
+            lines,
+            sums: vec![[0; LANES]; lines * width],
+            rows: vec![[[0.0; LANES]; LANES]; width],
+        }
     }
 
     /// The register that a line begins at.
@@ -305,7 +310,13 @@ impl Work for AddRecords<'_> {
                 };
                 let grid = if line < 2 { grids.feature } else { grids.square };
                 let from = Lines::first(line);
-                add_line(r, grid, &factors, &eight[from..], &mut sums[line * width + from..(line + 1) * width]);
+                add_line(
+                    r,
+                    grid,
+                    &factors,
+                    &eight[from..],
+                    &mut sums[line * width + from..(line + 1) * width],
+                );
             }
         }
     }

@@ -24,7 +24,10 @@ pub(crate) fn run(report: &mut Report) {
         ("network", crate::networks::speed),
         ("metric", metrics),
     ];
-    parts.iter().filter(|(name, _)| only.as_ref().is_none_or(|only| only == name)).for_each(|(_, run)| run(report));
+    parts
+        .iter()
+        .filter(|(name, _)| only.as_ref().is_none_or(|only| only == name))
+        .for_each(|(_, run)| run(report));
 }
 
 fn rankings(report: &mut Report) {

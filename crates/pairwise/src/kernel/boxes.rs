@@ -12,9 +12,9 @@
 //! degree, and the tables depend on the distance of two boxes alone, so they are made once and kept.
 
 use super::blocks::{self, Par};
+use super::charges::Charges;
 use super::exact::{self, FEW, Grid};
 use super::lanes::{self, LANES, Registers, Work};
-use super::charges::Charges;
 use crate::strata;
 use crate::{MarginLoss, Strata};
 use pulp::{Arch, NullaryFnOnce};

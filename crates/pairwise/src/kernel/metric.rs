@@ -272,7 +272,16 @@ fn fold(
         let products = tile.as_mut().submatrix_mut(0, 0, here.1, there.1);
         product(products, Accum::Replace, left.as_ref(), rows.transpose());
         let targets = distances.records.targets();
-        Arch::new().dispatch(SetSlopes { loss, range, norms: &distances.norms, targets, here, there, tile, sums });
+        Arch::new().dispatch(SetSlopes {
+            loss,
+            range,
+            norms: &distances.norms,
+            targets,
+            here,
+            there,
+            tile,
+            sums,
+        });
         if second == first {
             *tile *= faer::Scale(0.5);
         }

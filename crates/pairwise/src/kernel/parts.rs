@@ -236,7 +236,9 @@ pub fn gradient<X: From<Mismatch>>(
             _ => Err(Mismatch.into()),
         },
         Objective::Metric { .. } => {
-            let Content::Tiles(tiles) = ask_for(&question(About::Tiles))? else { return Err(Mismatch.into()) };
+            let Content::Tiles(tiles) = ask_for(&question(About::Tiles))? else {
+                return Err(Mismatch.into());
+            };
             let sums = metric::row_sums(problem, &tiles, w);
             match ask_for(&question(About::Squares(sums)))? {
                 Content::Totals(own) => Ok(metric::mean(problem, &tiles, &own, w, n)),
@@ -256,7 +258,9 @@ pub fn gradient<X: From<Mismatch>>(
                     _ => return Err(Mismatch.into()),
                 },
                 Summation::Counts => {
-                    let Content::Classes(classes) = ask_for(&question(About::Classes))? else { return Err(Mismatch.into()) };
+                    let Content::Classes(classes) = ask_for(&question(About::Classes))? else {
+                        return Err(Mismatch.into());
+                    };
                     let sorting = Sorting::of(classes);
                     let Content::Scores(values) = ask_for(&question(About::Scores(sorting)))? else {
                         return Err(Mismatch.into());

@@ -156,7 +156,14 @@ pub(super) fn weighted_sum(records: &Records, grid: Grid, weights: &impl Weigh, 
         let mut total = vec![0; columns];
         let mut few = vec![[0; LANES]; columns.div_ceil(LANES)];
         for (piece, counts) in records.strata().pieces(range, FEW) {
-            lanes::dispatch(AddRows { features: records.features(), columns, grid, weights, piece, out: &mut few });
+            lanes::dispatch(AddRows {
+                features: records.features(),
+                columns,
+                grid,
+                weights,
+                piece,
+                out: &mut few,
+            });
             exact::flush(&mut total, &mut few.as_flattened_mut()[..columns], counts);
             few.fill([0; LANES]);
         }

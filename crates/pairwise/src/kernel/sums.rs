@@ -70,7 +70,6 @@ impl Sums {
         let grid = Grid::for_terms(bound);
         Self(sums.0.map(|[count, sum]| [count as f64 * strata::unit(), grid.weighed(sum)]))
     }
-
 }
 
 impl Charges for Sums {

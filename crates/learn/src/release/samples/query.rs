@@ -5,7 +5,7 @@ use crate::LearnError;
 use crate::release::curator::{Curator, check_slopes, count, here};
 use crate::release::walk::pair_term;
 use crate::release::{Family as _, Mechanism, PublicFacts, packing};
-use crate::spec::order::{below, distinct_pair};
+use crate::spec::order::{distinct_pair, samples};
 use pairdp_noise::Source;
 use pairdp_noise::lattice::Lattice;
 use pairdp_pairwise::{Constants, Objective, Problem, Records, kernel};
@@ -55,7 +55,8 @@ impl<S: Source> Curator<S> {
                 // As many steps as there is noise for.
                 let pairs = !matches!(problem.objective(), Objective::Pointwise { .. });
                 let table = here(&self.table)?;
-                let positions = positions(&mut self.source, pairs, ahead.noise.len() / p, table.len() as u64);
+                let (steps, n) = (ahead.noise.len() / p, table.len() as u64);
+                let positions = samples(&mut self.source, pairs, steps, n);
                 match &mut ahead.sample {
                     Some(sample) => table.select_into(&positions, sample),
                     none => *none = Some(table.select(&positions)),
@@ -87,21 +88,6 @@ impl<S: Source> Curator<S> {
         self.note(parameters, out);
         Ok(())
     }
-}
-
-/// Secret records for so many steps: pairs of distinct ones, one after the other, or single ones.
-fn positions<S: Source>(source: &mut S, pairs: bool, steps: usize, n: u64) -> Vec<u32> {
-    let position = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
-    let mut positions = Vec::with_capacity(2 * steps);
-    for _ in 0..steps {
-        if pairs {
-            let (i, j) = distinct_pair(source, n);
-            positions.extend([position(i), position(j)]);
-        } else {
-            positions.push(position(below(source, n)));
-        }
-    }
-    positions
 }
 
 /// The exact gradient of the next pair or record of a sample, from the `next` of its records on, and how many of them it took.
