@@ -83,10 +83,12 @@ fn gradient_within(problem: Problem, records: &Records, parameters: &[f64], par:
     {
         return charges::gradient_by_tree(problem, records, parameters, par);
     }
-    let mut workspace = Workspace::default();
+    let mut workspace = Workspace::of(records.take_room());
     let ask = |question: &_| parts::answer(problem, records, Share::WHOLE, question, &mut workspace, par);
-    parts::gradient(problem, records.size(), parameters, par, ask)
-        .unwrap_or_else(|parts::Mismatch| unreachable!("a table answers questions about itself"))
+    let gradient = parts::gradient(problem, records.size(), parameters, par, ask)
+        .unwrap_or_else(|parts::Mismatch| unreachable!("a table answers questions about itself"));
+    records.keep_room(workspace.into_room());
+    gradient
 }
 
 /// The mean loss at `parameters`, ridge excluded.

@@ -125,7 +125,7 @@ pub(super) fn gradient_by_tree(problem: Problem, records: &Records, w: &[f64], p
     }
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
-    let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
+    let scores = pull_back::scores(problem, records, w, (scaled.margin_scale, bound), Vec::new(), par);
     let tree = Tree::slopes(&scores, records.targets(), scaled.loss, par);
     let most = most(&scaled, bound, records.len());
     let charges = |range: Range<usize>, out: &mut [f64]| tree.charges(range, out);
@@ -136,7 +136,7 @@ pub(super) fn gradient_by_tree(problem: Problem, records: &Records, w: &[f64], p
 pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> f64 {
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
-    let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
+    let scores = pull_back::scores(problem, records, w, (scaled.margin_scale, bound), Vec::new(), par);
     let targets = records.targets();
     let sum = sum_of_values(&scores, targets, scaled.loss, bound, par);
     let n = records.len() as f64;
@@ -200,7 +200,7 @@ fn sorted_counts(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> (Coun
     let positives = targets.iter().filter(|target| **target > 0.0).count() as u64;
     let sorting = Sorting::of([targets.len() as u64 - positives, positives]);
     let sorted = Sorted::new(sorting.scores(scores, targets, &[], par), bound);
-    let (marks, places) = sorting.marks(&sorted, scores, targets, &[], par);
+    let (marks, places) = sorting.marks(&sorted, scores, targets, &[], Vec::new(), par);
     (Counts::new(sorting, sorted, &marks), places)
 }
 

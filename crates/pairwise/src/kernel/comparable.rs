@@ -184,7 +184,7 @@ pub(super) fn gradient(problem: Problem, records: &Records, w: &[f64], par: Par)
     }
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
-    let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
+    let scores = pull_back::scores(problem, records, w, (scaled.margin_scale, bound), Vec::new(), par);
     let in_order = InOrder::new(&scores, records.targets(), par);
     let mut in_time = vec![0.0; n];
     add_charges(in_order.stretch(), scaled.loss, bound, par, &mut in_time);
@@ -203,7 +203,7 @@ pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> 
     }
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
-    let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
+    let scores = pull_back::scores(problem, records, w, (scaled.margin_scale, bound), Vec::new(), par);
     let in_order = InOrder::new(&scores, records.targets(), par);
     sum_of_values(in_order.stretch(), scaled.loss, bound, par) / (n * (n - 1.0))
 }

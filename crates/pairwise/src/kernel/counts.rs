@@ -81,9 +81,10 @@ impl Sorting {
         scores: &[f64],
         targets: &[f64],
         weights: &[u64],
+        room: Vec<u32>,
         par: Par,
     ) -> (Vec<u64>, Places) {
-        let mut places = vec![0; scores.len()];
+        let mut places = if room.len() == scores.len() { room } else { vec![0; scores.len()] };
         let length = match par {
             Par::Sequential => scores.len(),
             Par::Parallel => scores.len().div_ceil(rayon::current_num_threads()),
@@ -135,6 +136,13 @@ fn flipped(bits: i64) -> i64 {
 /// Where each record belongs in the sorted class: its rank if it is in it, else how many of it the record pairs with.
 #[derive(Default)]
 pub(super) struct Places(Vec<u32>);
+
+impl Places {
+    /// The memory, for others.
+    pub(super) fn into_room(self) -> Vec<u32> {
+        self.0
+    }
+}
 
 /// Scores of one class in ascending order.
 #[derive(Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -204,7 +212,7 @@ impl Counts {
 
     /// The places of records.
     pub(super) fn places(&self, scores: &[f64], targets: &[f64], par: Par) -> Places {
-        self.sorting.marks(&self.sorted, scores, targets, &[], par).1
+        self.sorting.marks(&self.sorted, scores, targets, &[], Vec::new(), par).1
     }
 
     /// The charges of records of these places.

@@ -22,6 +22,7 @@ use super::metric::{self, TileSums};
 use super::sums::{ClassSums, Sums};
 use super::{pointwise, pull_back};
 use crate::loss::Summation;
+use crate::records::Room;
 use crate::{Objective, Problem, Records};
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,21 @@ pub struct Workspace {
     parameters: Vec<f64>,
     scores: Vec<f64>,
     places: Option<(Sorting, Sorted, Places)>,
+    /// Memory for scores and places to come.
+    room: Room,
+}
+
+impl Workspace {
+    /// One that knows nothing, in memory that was used before.
+    pub(super) fn of(room: Room) -> Self {
+        Self { room, ..Self::default() }
+    }
+
+    /// The memory, for another.
+    pub(super) fn into_room(self) -> Room {
+        let places = self.places.map_or(self.room.places, |(_, _, places)| places.into_room());
+        Room { scores: self.scores, places }
+    }
 }
 
 /// Which tiles of a metric's pairs a part forms: every `of`-th from `index`.
@@ -160,7 +176,14 @@ pub fn answer(
             let scaled = Scaled::of(problem);
             let bound = scaled.bound(problem, w);
             if workspace.parameters != *w || workspace.scores.len() != records.len() {
-                workspace.scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
+                let room = if workspace.scores.is_empty() {
+                    &mut workspace.room.scores
+                } else {
+                    &mut workspace.scores
+                };
+                let room = std::mem::take(room);
+                workspace.scores =
+                    pull_back::scores(problem, records, w, (scaled.margin_scale, bound), room, par);
                 workspace.parameters.clone_from(w);
                 workspace.places = None;
             }
@@ -172,7 +195,9 @@ pub fn answer(
                     Content::Scores(sorting.scores(scores, targets, &strata.weights(), par))
                 }
                 About::Marks(sorting, sorted) => {
-                    let (marks, places) = sorting.marks(sorted, scores, targets, &strata.weights(), par);
+                    let room = std::mem::take(&mut workspace.room.places);
+                    let (marks, places) =
+                        sorting.marks(sorted, scores, targets, &strata.weights(), room, par);
                     workspace.places = Some((*sorting, sorted.clone(), places));
                     Content::Marks(marks)
                 }

@@ -8,17 +8,17 @@ use super::rows::{self, Weigh};
 use crate::{Problem, Records, Score};
 use std::ops::Range;
 
-/// `scale` times the score of every record, cut off at ±`bound`.
+/// `scale` times the score of every record, cut off at ±`bound`, in the memory of `room` if it is of use.
 pub(super) fn scores(
     problem: Problem,
     records: &Records,
     w: &[f64],
-    scale: f64,
-    bound: f64,
+    (scale, bound): (f64, f64),
+    room: Vec<f64>,
     par: Par,
 ) -> Vec<f64> {
     match problem.score() {
-        Score::Linear => rows::scores(records, w, scale, bound, par),
+        Score::Linear => rows::scores(records, w, (scale, bound), room, par),
         Score::Network(form) => {
             let layers = Layers::new(form, problem.feature_bound(), w);
             network::scores(records, &layers, scale, bound, par)

@@ -113,8 +113,14 @@ fn steps(range: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>>
 }
 
 /// The scores of all records.
-pub(crate) fn scores(records: &Records, parameters: &[f64], scale: f64, bound: f64, par: Par) -> Vec<f64> {
-    let mut scores = vec![0.0; records.len()];
+pub(crate) fn scores(
+    records: &Records,
+    parameters: &[f64],
+    (scale, bound): (f64, f64),
+    room: Vec<f64>,
+    par: Par,
+) -> Vec<f64> {
+    let mut scores = if room.len() == records.len() { room } else { vec![0.0; records.len()] };
     let scoring = Scoring { features: records.features(), w: parameters, scale, bound };
     blocks::fill(&mut scores, par, |range, out| lanes::dispatch(Fill { scoring, range, out }));
     scores
