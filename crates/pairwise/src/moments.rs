@@ -220,7 +220,7 @@ impl Grids {
 /// moments are wanted, each feature. Such a line begins at the register of its own feature.
 struct Lines {
     columns: usize,
-    lines: usize,
+    count: usize,
     sums: Vec<[i64; LANES]>,
     /// Eight records, by registers.
     rows: Vec<[Eight; LANES]>,
@@ -228,7 +228,7 @@ struct Lines {
 
 impl Lines {
     fn new(columns: usize, second: bool) -> Self {
-        let (lines, width) = (if second { columns + 2 } else { 2 }, columns.div_ceil(LANES));
+        let (count, width) = (if second { columns + 2 } else { 2 }, columns.div_ceil(LANES));
         Self {
             columns,
             lines,
@@ -249,7 +249,7 @@ impl Lines {
         // Eight records are added at a time, the last of them perhaps of zeros.
         let added = records.next_multiple_of(LANES).cast_signed() as i64;
         let mut ends = out.iter_mut();
-        for line in 0..self.lines {
+        for line in 0..self.count {
             let grid = if line < 2 { grids.feature } else { grids.square };
             let sums = self.sums[line * width..(line + 1) * width].as_flattened_mut();
             for (sum, end) in sums[line.saturating_sub(2)..d].iter().zip(&mut ends) {
@@ -279,7 +279,7 @@ impl Work for AddRecords<'_> {
     #[inline(always)]
     fn run<R: Registers>(self, r: R) {
         let Self { rows, labels, target, grids, lines } = self;
-        let Lines { columns, lines, sums, rows: eight } = lines;
+        let Lines { columns, count, sums, rows: eight } = lines;
         let width = eight.len();
         for (rows, labels) in rows.chunks(LANES * *columns).zip(labels.chunks(LANES)) {
             let mut halves = [0.0; LANES];
@@ -295,7 +295,7 @@ impl Work for AddRecords<'_> {
                     };
                 }
             }
-            for line in 0..*lines {
+            for line in 0..*count {
                 let factors = match line {
                     0 => halves,
                     1 => [1.0; LANES],

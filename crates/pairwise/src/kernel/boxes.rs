@@ -91,6 +91,7 @@ impl Axis {
         let class = r.if_positive(targets, r.all(1.0), r.all(0.0));
         let slots = r.store(r.add(r.add(r.add(index, index), class), r.all(TWO_52)));
         let mut indices = [0; LANES];
+        #[expect(clippy::cast_possible_truncation, reason = "the last 32 bits")]
         for k in 0..LANES {
             // The last bits of a whole number next to 2⁵² are that number.
             indices[k] = (slots[k].to_bits() & u64::from(u32::MAX)) as usize;

@@ -41,7 +41,7 @@ fn halves(f: Avx512f, a: __m512d, b: __m512d) -> __m512d {
 /// Sums of neighbours in two registers.
 #[inline(always)]
 fn neighbours(f: Avx512f, a: __m512d, b: __m512d) -> __m512d {
-    f._mm512_add_pd(f._mm512_unpacklo_pd(a, b), f._mm512_unpackhi_pd(a, b))
+    f._mm512_add_pd(f._mm512_unpacklo_pd(rows[0], rows[1]), f._mm512_unpackhi_pd(a, b))
 }
 
 /// Each quarter of a register is a pair of numbers. Shuffles take two registers and work on quarters.
@@ -122,29 +122,29 @@ impl Registers for V4 {
     }
 
     #[inline(always)]
-    fn transposed(self, [a, b, c, d, e, g, h, i]: [__m512d; LANES]) -> [__m512d; LANES] {
+    fn transposed(self, rows: [__m512d; LANES]) -> [__m512d; LANES] {
         let f = self.avx512f;
         let lower = [
-            f._mm512_unpacklo_pd(a, b),
-            f._mm512_unpacklo_pd(c, d),
-            f._mm512_unpacklo_pd(e, g),
-            f._mm512_unpacklo_pd(h, i),
+            f._mm512_unpacklo_pd(rows[0], rows[1]),
+            f._mm512_unpacklo_pd(rows[2], rows[3]),
+            f._mm512_unpacklo_pd(rows[4], rows[5]),
+            f._mm512_unpacklo_pd(rows[6], rows[7]),
         ];
         let upper = [
-            f._mm512_unpackhi_pd(a, b),
-            f._mm512_unpackhi_pd(c, d),
-            f._mm512_unpackhi_pd(e, g),
-            f._mm512_unpackhi_pd(h, i),
+            f._mm512_unpackhi_pd(rows[0], rows[1]),
+            f._mm512_unpackhi_pd(rows[2], rows[3]),
+            f._mm512_unpackhi_pd(rows[4], rows[5]),
+            f._mm512_unpackhi_pd(rows[6], rows[7]),
         ];
         let ([k0, k2, k4, k6], [k1, k3, k5, k7]) = (columns(f, lower), columns(f, upper));
         [k0, k1, k2, k3, k4, k5, k6, k7]
     }
 
     #[inline(always)]
-    fn sums(self, [a, b, c, d, e, g, h, i]: [__m512d; LANES]) -> __m512d {
+    fn sums(self, rows: [__m512d; LANES]) -> __m512d {
         let f = self.avx512f;
-        let first = neighbours(f, halves(f, a, c), halves(f, b, d));
-        let second = neighbours(f, halves(f, e, h), halves(f, g, i));
+        let first = neighbours(f, halves(f, rows[0], rows[2]), halves(f, rows[1], rows[3]));
+        let second = neighbours(f, halves(f, rows[4], rows[6]), halves(f, rows[5], rows[7]));
         f._mm512_add_pd(even(f, first, second), odd(f, first, second))
     }
 
