@@ -19,6 +19,8 @@
 //! Sums over records add whole numbers (`exact`), so results depend neither on the number of threads nor on how a table is divided
 //! into parts, which may lie on other machines ([`parts`]). [`naive`] is the definition, term by term.
 //!
+//! Loops over records take eight at a time, in registers that the machine is asked for (`lanes`): the same bits on every machine.
+//!
 //! # Guarantee
 //! [`gradient`] is within [`error_bound`] of the exact sum over the *computed* steepnesses, each a function of its two
 //! records and the parameters and cut off at the bound that the sensitivity uses: `proofs/kernels.md`.

@@ -231,8 +231,8 @@ impl Lines {
         let (count, width) = (if second { columns + 2 } else { 2 }, columns.div_ceil(LANES));
         Self {
             columns,
-            lines,
-            sums: vec![[0; LANES]; lines * width],
+            count,
+            sums: vec![[0; LANES]; count * width],
             rows: vec![[[0.0; LANES]; LANES]; width],
         }
     }

@@ -41,7 +41,7 @@ fn halves(f: Avx512f, a: __m512d, b: __m512d) -> __m512d {
 /// Sums of neighbours in two registers.
 #[inline(always)]
 fn neighbours(f: Avx512f, a: __m512d, b: __m512d) -> __m512d {
-    f._mm512_add_pd(f._mm512_unpacklo_pd(rows[0], rows[1]), f._mm512_unpackhi_pd(a, b))
+    f._mm512_add_pd(f._mm512_unpacklo_pd(a, b), f._mm512_unpackhi_pd(a, b))
 }
 
 /// Each quarter of a register is a pair of numbers. Shuffles take two registers and work on quarters.
