@@ -78,6 +78,36 @@ impl Scale {
     }
 }
 
+/// Scales of columns, each bound in a row of its own: whole rows of cells go through them in registers.
+pub(crate) struct Scales {
+    bounds: [Vec<f64>; 4],
+    missing: Vec<f64>,
+}
+
+impl Scales {
+    /// With what stands for NaN.
+    pub(crate) fn new(columns: &[(Scale, f64)]) -> Self {
+        let each = |of: fn(&Scale) -> f64| columns.iter().map(|(scale, _)| of(scale)).collect();
+        let bounds = [each(|s| s.low), each(|s| s.high), each(|s| s.middle), each(|s| s.half)];
+        Self { bounds, missing: columns.iter().map(|(_, missing)| *missing).collect() }
+    }
+
+    /// As [`Scale::apply`], cell by cell.
+    pub(crate) fn apply(&self, cells: &[f64], out: &mut [f64]) {
+        let [low, high, middle, half] = &self.bounds;
+        let columns = self.missing.len();
+        for (row, out) in cells.chunks_exact(columns).zip(out.chunks_exact_mut(columns)) {
+            let scales = low.iter().zip(high).zip(middle).zip(half).zip(&self.missing);
+            for ((out, value), ((((low, high), middle), half), missing)) in
+                out.iter_mut().zip(row).zip(scales)
+            {
+                let scale = Scale { low: *low, high: *high, middle: *middle, half: *half };
+                *out = scale.apply(if value.is_nan() { *missing } else { *value });
+            }
+        }
+    }
+}
+
 impl Rule {
     /// One rule a column, in order.
     pub(crate) fn all(encoding: &Encoding) -> Vec<Self> {

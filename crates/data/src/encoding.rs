@@ -1,6 +1,6 @@
 //! How a row becomes a vector.
 
-use crate::cell_encoder::Scale;
+use crate::cell_encoder::{Scale, Scales};
 use crate::{Kind, Label, Missing, PersonColumn, Schema, Table, TextStyle};
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +95,14 @@ impl Encoding {
             return Err(format!("{columns} columns where the model has {}", scales.len()));
         }
         let (rows, width) = (cells.len() / columns, self.dimension());
+        if width == columns {
+            // No column of its own for what is missing: a cell for a cell.
+            let plain: Vec<_> =
+                scales.iter().map(|(scale, missing)| (*scale, missing.unwrap_or(f64::NAN))).collect();
+            let mut features = vec![0.0; rows * width];
+            Scales::new(&plain).apply(cells, &mut features);
+            return Ok(Table { features, rows, ..Table::empty(width) });
+        }
         let mut features = Vec::with_capacity(rows * width);
         for row in cells.chunks_exact(columns) {
             for (value, (scale, missing)) in row.iter().zip(&scales) {

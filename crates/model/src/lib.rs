@@ -20,6 +20,6 @@ pub use error::ModelError;
 pub use file::{BaselineModel, PrivateModel, certified_problem, kept};
 pub use predictor::{HiddenLayer, Predictor, record_bound};
 pub use probabilities::{FlagBy, LogOdds};
-pub use random_features::Waves;
+pub use random_features::{Waves, public_normals};
 pub use shapes::{EmptyCell, Shape, ShapeParts};
 pub use task::Task;

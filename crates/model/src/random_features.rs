@@ -9,6 +9,17 @@ use pairdp_noise::{Replay, Source};
 use pairdp_pairwise::clip_row;
 use pairdp_pairwise::kernel::score;
 
+/// Standard normal numbers, one after the other, that anybody can draw again: where a descent starts, which way waves go. No noise.
+pub fn public_normals(seed: u64) -> impl FnMut() -> f64 {
+    let mut source = Replay::from_seed(seed);
+    move || {
+        // Box and Muller; the first is never 0.
+        let unit = |word: u64| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+        let (a, b) = (unit(source.next_word()), unit(source.next_word()));
+        (-2.0 * libm::log(a)).sqrt() * libm::cos(std::f64::consts::TAU * b)
+    }
+}
+
 /// The directions of a form, drawn from its public seed.
 pub struct Waves {
     linear: f64,
@@ -23,13 +34,7 @@ impl Waves {
     /// For rows of so many columns that are no longer than `bound`.
     pub fn new(form: RandomFeatures, columns: usize, bound: f64) -> Self {
         let RandomFeatures { directions, linear, spread, seed } = form;
-        let mut source = Replay::from_seed(seed);
-        let mut normal = move || {
-            // Box and Muller; the first is never 0.
-            let unit = |word: u64| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-            let (a, b) = (unit(source.next_word()), unit(source.next_word()));
-            (-2.0 * libm::log(a)).sqrt() * libm::cos(std::f64::consts::TAU * b)
-        };
+        let mut normal = public_normals(seed);
         let height = bound * ((1.0 - linear * linear) / directions as f64).sqrt();
         let directions = (0..directions * columns).map(|_| spread * normal() / bound).collect();
         Self { linear, height, bound, columns, directions }

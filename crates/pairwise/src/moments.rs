@@ -15,11 +15,11 @@
 use crate::kernel::Par;
 use crate::kernel::blocks;
 use crate::kernel::exact::{self, FEW, Grid};
+use crate::kernel::lanes::{self, Eight, LANES, Registers, Work};
 use crate::kernel::parts::Mismatch;
 use crate::problem::within_range;
 use crate::{ProblemError, Records, Sensitivity};
 use pairdp_units::directed::{larger, up_by};
-use pulp::{Arch, NullaryFnOnce};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::SQRT_2;
 
@@ -145,10 +145,13 @@ impl Totals {
         let grids = Grids::new(kappa);
         let parts = blocks::map(records.len(), par, |range| {
             let (mut total, mut few) = (vec![0; width], vec![0; width]);
+            let mut lines = Lines::new(d, weights.second > 0.0);
             for (piece, counts) in records.strata().pieces(range, FEW) {
                 let rows = &records.features()[piece.start * d..piece.end * d];
                 let labels = &records.targets()[piece];
-                Arch::new().dispatch(AddRecords { rows, labels, target, grids, out: &mut few });
+                few[2 * d] = labels.iter().map(|label| grids.label.whole(target.of(*label))).sum();
+                lanes::dispatch(AddRecords { rows, labels, target, grids, lines: &mut lines });
+                lines.take(grids, labels.len(), &mut few);
                 exact::flush(&mut total, &mut few, counts);
             }
             total
@@ -213,44 +216,132 @@ impl Grids {
     }
 }
 
+/// Sums of records in registers. A line has a sum for each feature, of products with one number of each record: ½y, 1, and, if second
+/// moments are wanted, each feature. Such a line begins at the register of its own feature.
+struct Lines {
+    columns: usize,
+    count: usize,
+    sums: Vec<[i64; LANES]>,
+    /// Eight records, by registers.
+    rows: Vec<[Eight; LANES]>,
+}
+
+impl Lines {
+    fn new(columns: usize, second: bool) -> Self {
+        let (count, width) = (if second { columns + 2 } else { 2 }, columns.div_ceil(LANES));
+        Self {
+            columns,
+            count,
+            sums: vec![[0; LANES]; count * width],
+            rows: vec![[[0.0; LANES]; LANES]; width],
+        }
+    }
+
+    /// The register that a line begins at.
+    #[inline(always)]
+    fn first(line: usize) -> usize {
+        line.saturating_sub(2) / LANES
+    }
+
+    /// Moves the sums of so many records to where they belong.
+    fn take(&mut self, grids: Grids, records: usize, out: &mut [i64]) {
+        let (d, width) = (self.columns, self.rows.len());
+        // Eight records are added at a time, the last of them perhaps of zeros.
+        let added = records.next_multiple_of(LANES).cast_signed() as i64;
+        let mut ends = out.iter_mut();
+        for line in 0..self.count {
+            let grid = if line < 2 { grids.feature } else { grids.square };
+            let sums = self.sums[line * width..(line + 1) * width].as_flattened_mut();
+            for (sum, end) in sums[line.saturating_sub(2)..d].iter().zip(&mut ends) {
+                *end = sum.wrapping_sub(grid.offset().wrapping_mul(added));
+            }
+            sums.fill(0);
+            if line == 1 {
+                // The label's.
+                ends.next();
+            }
+        }
+    }
+}
+
 /// Adds records to sums.
 struct AddRecords<'a> {
     rows: &'a [f64],
     labels: &'a [f64],
     target: Target,
     grids: Grids,
-    out: &'a mut [i64],
+    lines: &'a mut Lines,
 }
 
-impl NullaryFnOnce for AddRecords<'_> {
+impl Work for AddRecords<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn call(self) {
-        let Grids { feature, label, square } = self.grids;
-        let d = self.rows.len() / self.labels.len().max(1);
-        let (signed, rest) = self.out.split_at_mut(d);
-        let (plain, rest) = rest.split_at_mut(d);
-        let Some((labels, squares)) = rest.split_first_mut() else { return };
-        for (row, target) in self.rows.chunks_exact(d).zip(self.labels) {
-            let y = self.target.of(*target);
-            *labels += label.whole(y);
-            for ((signed, plain), x) in signed.iter_mut().zip(plain.iter_mut()).zip(row) {
-                *signed += feature.whole(0.5 * y * x);
-                *plain += feature.whole(*x);
+    fn run<R: Registers>(self, r: R) {
+        let Self { rows, labels, target, grids, lines } = self;
+        let Lines { columns, count, sums, rows: eight } = lines;
+        let width = eight.len();
+        for (rows, labels) in rows.chunks(LANES * *columns).zip(labels.chunks(LANES)) {
+            let mut halves = [0.0; LANES];
+            halves.iter_mut().zip(labels).for_each(|(half, label)| *half = 0.5 * target.of(*label));
+            if labels.len() < LANES {
+                eight.fill([[0.0; LANES]; LANES]);
             }
-            if squares.is_empty() {
-                continue;
-            }
-            let mut rest = &mut *squares;
-            for (i, x) in row.iter().enumerate() {
-                let (line, below) = rest.split_at_mut(d - i);
-                for (sum, other) in line.iter_mut().zip(&row[i..]) {
-                    *sum += square.whole(x * other);
+            for (k, row) in rows.chunks_exact(*columns).enumerate() {
+                for (register, cells) in eight.iter_mut().zip(row.chunks(LANES)) {
+                    register[k] = match cells.as_array() {
+                        Some(cells) => *cells,
+                        None => r.store(r.partial(cells)),
+                    };
                 }
-                rest = below;
+            }
+            for line in 0..*count {
+                let factors = match line {
+                    0 => halves,
+                    1 => [1.0; LANES],
+                    _ => {
+                        let (at, lane) = ((line - 2) / LANES, (line - 2) % LANES);
+                        let mut own = [0.0; LANES];
+                        for k in 0..LANES {
+                            own[k] = eight[at][k][lane];
+                        }
+                        own
+                    }
+                };
+                let grid = if line < 2 { grids.feature } else { grids.square };
+                let from = Lines::first(line);
+                add_line(
+                    r,
+                    grid,
+                    &factors,
+                    &eight[from..],
+                    &mut sums[line * width + from..(line + 1) * width],
+                );
             }
         }
+    }
+}
+
+/// Adds the products of eight records with a number for each.
+#[inline(always)]
+fn add_line<R: Registers>(
+    r: R,
+    grid: Grid,
+    factors: &Eight,
+    rows: &[[Eight; LANES]],
+    sums: &mut [[i64; LANES]],
+) {
+    let magic = r.all(grid.magic());
+    let mut factor = [magic; LANES];
+    for k in 0..LANES {
+        factor[k] = r.all(factors[k]);
+    }
+    for (sums, rows) in sums.iter_mut().zip(rows) {
+        let mut sum = r.load_whole(*sums);
+        for k in 0..LANES {
+            sum = r.add_bits(sum, r.add(r.times(factor[k], r.load(rows[k])), magic));
+        }
+        *sums = r.store_whole(sum);
     }
 }
 

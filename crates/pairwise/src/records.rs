@@ -3,6 +3,7 @@
 use crate::Strata;
 use crate::clip::clip_row;
 use pairdp_units::{FrontEnd, Hint};
+use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroize as _;
 
 /// A table that has the wrong shape. These are facts about its form, never about its content.
@@ -41,12 +42,34 @@ pub struct Records {
     targets: Vec<f64>,
     feature_bound: f64,
     strata: Strata,
+    room: Mutex<Room>,
+}
+
+/// Memory of the size of a column or two that kernels work in. A table keeps it from one gradient to the next: asking the system for
+/// pages anew takes longer than to fill them.
+#[derive(Default)]
+pub(crate) struct Room {
+    pub(crate) scores: Vec<f64>,
+    pub(crate) places: Vec<u32>,
 }
 
 impl Records {
     fn wipe(&mut self) {
         self.features.as_mut_slice().zeroize();
         self.targets.as_mut_slice().zeroize();
+        let room = self.room.get_mut().unwrap_or_else(PoisonError::into_inner);
+        room.scores.as_mut_slice().zeroize();
+        room.places.as_mut_slice().zeroize();
+    }
+
+    /// The room, or an empty one while somebody else has it.
+    pub(crate) fn take_room(&self) -> Room {
+        std::mem::take(&mut *self.room.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Keeps it for the next time.
+    pub(crate) fn keep_room(&self, room: Room) {
+        *self.room.lock().unwrap_or_else(PoisonError::into_inner) = room;
     }
 }
 
@@ -92,7 +115,7 @@ impl Records {
             clip_row(row, feature_bound);
         }
         let strata = Strata::plain(targets.len());
-        Ok(Self { features, columns, targets, feature_bound, strata })
+        Ok(Self { features, columns, targets, feature_bound, strata, room: Mutex::default() })
     }
 
     /// The same, of persons with several records each.
@@ -152,13 +175,35 @@ impl Records {
     /// If a position is out of range: a mistake of the caller.
     #[must_use]
     pub fn select(&self, positions: &[u32]) -> Self {
-        let rows = positions.iter().flat_map(|&i| self.row(i as usize)).copied();
-        Self {
-            features: rows.collect(),
+        let mut some = Self {
+            features: Vec::with_capacity(positions.len() * self.columns),
             columns: self.columns,
-            targets: positions.iter().map(|&i| self.targets[i as usize]).collect(),
+            targets: Vec::with_capacity(positions.len()),
             feature_bound: self.feature_bound,
             strata: self.strata.select(positions),
+            room: Mutex::default(),
+        };
+        self.append(positions, &mut some);
+        some
+    }
+
+    /// The same in place of what a table selected from this one held, if both select as many.
+    ///
+    /// # Panics
+    /// As [`Records::select`], and if it holds another number of records, which would not be wiped.
+    pub fn select_into(&self, positions: &[u32], other: &mut Self) {
+        assert_eq!((other.len(), other.columns), (positions.len(), self.columns), "a table of this shape");
+        other.features.clear();
+        other.targets.clear();
+        other.strata = self.strata.select(positions);
+        self.append(positions, other);
+    }
+
+    /// Adds records at the end, where there is room for them: nothing moves that would have to be wiped.
+    fn append(&self, positions: &[u32], other: &mut Self) {
+        for &position in positions {
+            other.features.extend_from_slice(self.row(position as usize));
+            other.targets.push(self.targets[position as usize]);
         }
     }
 

@@ -88,15 +88,40 @@ pub(crate) fn distinct_pair<S: Source>(source: &mut S, n: u64) -> (usize, usize)
 
 /// A uniform index below `n`, exactly: products that fall into the incomplete last round are drawn again (Lemire 2019).
 pub(crate) fn below<S: Source>(source: &mut S, n: u64) -> usize {
+    let word = source.next_word();
+    below_from(word, source, n)
+}
+
+/// The same from a word that was drawn before, with others.
+fn below_from<S: Source>(mut word: u64, source: &mut S, n: u64) -> usize {
     loop {
-        let product = u128::from(source.next_word()) * u128::from(n);
+        let product = u128::from(word) * u128::from(n);
         #[expect(clippy::cast_possible_truncation, reason = "the two halves of the product")]
         let (high, low) = ((product >> 64) as u64, product as u64);
         // The threshold 2⁶⁴ mod n is below n: the division is rarely needed.
         if low >= n || low >= n.wrapping_neg() % n {
             return usize::try_from(high).unwrap_or(usize::MAX);
         }
+        word = source.next_word();
     }
+}
+
+/// So many indices below `n`, or pairs of distinct ones, one after the other. Words are drawn all at once: each request asks the
+/// operating system whether the process was forked.
+pub(crate) fn samples<S: Source>(source: &mut S, pairs: bool, count: usize, n: u64) -> Vec<u32> {
+    let mut words = vec![0; if pairs { 2 * count } else { count }];
+    source.fill_words(&mut words);
+    let position = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
+    let mut positions = Vec::with_capacity(words.len());
+    if pairs {
+        for two in words.as_chunks::<2>().0 {
+            let (first, other) = (below_from(two[0], source, n), below_from(two[1], source, n - 1));
+            positions.extend([position(first), position(if other < first { other } else { other + 1 })]);
+        }
+    } else {
+        positions.extend(words.iter().map(|word| position(below_from(*word, source, n))));
+    }
+    positions
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Where descents start.
 
-use pairdp_noise::{Replay, Source};
+use pairdp_model::public_normals;
 use pairdp_pairwise::{Network, Problem, Score};
 
 /// Where a descent starts, from public facts: at scores of 0.
@@ -14,13 +14,7 @@ pub fn start_of(problem: Problem, columns: usize) -> Vec<f64> {
 
 /// Where a network starts: at scores of 0, with W and b from a public seed, so that the first gradients tell units apart.
 fn start(network: Network, columns: usize) -> Vec<f64> {
-    let mut source = Replay::from_seed(network.seed);
-    let mut normal = move || {
-        // Box and Muller; the first is never 0.
-        let unit = |word: u64| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-        let (a, b) = (unit(source.next_word()), unit(source.next_word()));
-        (-2.0 * libm::log(a)).sqrt() * libm::cos(std::f64::consts::TAU * b)
-    };
+    let mut normal = public_normals(network.seed);
     let mut start = vec![0.0; columns + network.hidden];
     start.extend((0..network.hidden).map(|_| 0.5 * network.spread * normal()));
     start.extend((0..network.hidden * columns).map(|_| network.spread * normal()));

@@ -13,13 +13,24 @@ const MOST_CELLS: usize = 1_000_000_000;
 /// The definition is timed here and extrapolated as n².
 const NAIVE_RECORDS: usize = 20_000;
 
-/// All of it, or `--only survival`: pairs in the order of time; or `--only network`: scores of one hidden layer.
+/// All of it, or `--only` one: `ranking`, pairs of two classes; `persons`, with several records each; `survival`, pairs in the order of
+/// time; `network`, scores of one hidden layer; `metric`, distances.
 pub(crate) fn run(report: &mut Report) {
-    match Report::option("--only").as_deref() {
-        Some("survival") => return crate::survival::speed(report),
-        Some("network") => return crate::networks::speed(report),
-        _ => {}
-    }
+    let only = Report::option("--only");
+    let parts: [(&str, fn(&mut Report)); 5] = [
+        ("ranking", rankings),
+        ("persons", crate::persons::speed),
+        ("survival", crate::survival::speed),
+        ("network", crate::networks::speed),
+        ("metric", metrics),
+    ];
+    parts
+        .iter()
+        .filter(|(name, _)| only.as_ref().is_none_or(|only| only == name))
+        .for_each(|(_, run)| run(report));
+}
+
+fn rankings(report: &mut Report) {
     for columns in [8, 50, 200] {
         let mut times = Vec::new();
         for n in [10_000, 100_000, 1_000_000, 10_000_000] {
@@ -29,9 +40,9 @@ pub(crate) fn run(report: &mut Report) {
         }
         linearity(report, columns, &times);
     }
-    crate::persons::speed(report);
-    crate::survival::speed(report);
-    crate::networks::speed(report);
+}
+
+fn metrics(report: &mut Report) {
     metric(report);
     metric_memory(report);
 }

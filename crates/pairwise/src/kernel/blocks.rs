@@ -47,6 +47,7 @@ pub(crate) fn fill(out: &mut [f64], par: Par, work: impl Fn(Range<usize>, &mut [
 }
 
 /// Adds a vector to another.
+#[inline(always)]
 pub(crate) fn add(total: &mut [f64], part: &[f64]) {
     for (t, p) in total.iter_mut().zip(part) {
         *t += p;

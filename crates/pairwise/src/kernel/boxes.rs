@@ -12,21 +12,26 @@
 //! degree, and the tables depend on the distance of two boxes alone, so they are made once and kept.
 
 use super::blocks::{self, Par};
+use super::charges::Charges;
 use super::exact::{self, FEW, Grid};
+use super::lanes::{self, LANES, Registers, Work};
 use crate::strata;
 use crate::{MarginLoss, Strata};
 use pulp::{Arch, NullaryFnOnce};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Moments a box keeps: polynomials of degree 7.
-const ORDER: usize = 8;
+/// Moments a box keeps: polynomials of degree 7, as many coefficients as a register holds.
+const ORDER: usize = LANES;
 /// Boxes a unit of score.
 const PER_UNIT: f64 = 8.0;
 /// Boxes beyond which σ is 0 or 1 in double precision: 40 units.
 const NEAR: usize = 320;
 /// Up to this many boxes every box has its place; beyond, only occupied ones.
 const MOST_DENSE: f64 = 2048.0;
+/// 2⁵²: numbers from here to its double are one apart.
+const TWO_52: f64 = (1_u64 << 52) as f64;
 
 type Coefficients = [f64; ORDER];
 /// `a[k][l]`: the coefficient of T_k(place of s)·T_l(place of t).
@@ -72,12 +77,26 @@ impl Axis {
         ((score - low) * PER_UNIT) as i64
     }
 
-    /// The index of a score's box, and the score's place in it, in [−1, 1].
+    /// 2·(the index of the box) + class of eight scores, and the scores' places in their boxes, in [−1, 1].
     #[inline(always)]
-    fn locate(&self, score: f64) -> (usize, f64) {
-        let number = Self::number(self.low, score);
-        let place = 2.0 * ((score - self.low) * PER_UNIT - number as f64) - 1.0;
-        (self.index(number), place)
+    fn locate<R: Registers>(&self, r: R, scores: R::Lanes, targets: R::Lanes) -> ([usize; LANES], R::Lanes) {
+        let at = r.times(r.less(scores, r.all(self.low)), r.all(PER_UNIT));
+        let number = r.floor(at);
+        let place = r.less(r.times(r.all(2.0), r.less(at, number)), r.all(1.0));
+        let index = match &self.sparse {
+            None => r.smaller(number, r.all((self.boxes - 1) as f64)),
+            #[expect(clippy::cast_possible_truncation, reason = "the number of a box")]
+            Some(_) => r.load(r.store(number).map(|number| self.index(number as i64) as f64)),
+        };
+        let class = r.if_positive(targets, r.all(1.0), r.all(0.0));
+        let slots = r.store(r.add(r.add(r.add(index, index), class), r.all(TWO_52)));
+        let mut indices = [0; LANES];
+        #[expect(clippy::cast_possible_truncation, reason = "the last 32 bits")]
+        for k in 0..LANES {
+            // The last bits of a whole number next to 2⁵² are that number.
+            indices[k] = (slots[k].to_bits() & u64::from(u32::MAX)) as usize;
+        }
+        (indices, place)
     }
 
     /// The index of a box.
@@ -103,8 +122,20 @@ impl Axis {
     }
 }
 
-/// T_0(u) … T_7(u).
+/// T_1(u) … T_7(u) of eight places.
 #[inline(always)]
+fn chebyshev_of_eight<R: Registers>(r: R, u: R::Lanes) -> [R::Lanes; ORDER - 1] {
+    let one = r.all(1.0);
+    let t2 = r.less(r.times(r.add(u, u), u), one);
+    let t3 = r.less(r.times(r.add(u, u), t2), u);
+    let t4 = r.less(r.times(r.add(t2, t2), t2), one);
+    let t5 = r.less(r.times(r.add(t2, t2), t3), u);
+    let t6 = r.less(r.times(r.add(t3, t3), t3), one);
+    let t7 = r.less(r.times(r.add(t3, t3), t4), u);
+    [u, t2, t3, t4, t5, t6, t7]
+}
+
+/// T_0(u) … T_7(u).
 fn chebyshev(u: f64) -> Coefficients {
     let t2 = 2.0 * u * u - 1.0;
     let t3 = 2.0 * u * t2 - u;
@@ -125,30 +156,24 @@ impl BoxMoments {
         let axis = Axis::of_scores(scores, bound);
         let axis = &axis;
         let parts = blocks::map(scores.len(), par, |range| {
-            let mut total = vec![[[0; ORDER]; 2]; axis.boxes];
-            let mut moments = vec![[[0; ORDER]; 2]; axis.boxes];
+            let mut total = vec![[0; ORDER]; 2 * axis.boxes];
+            let mut moments = vec![[0; ORDER]; 2 * axis.boxes];
             for (piece, counts) in strata.pieces(range, FEW) {
                 let (scores, targets) = (&scores[piece.clone()], &targets[piece]);
-                Arch::new().dispatch(AddMoments {
-                    axis,
-                    grid: grid(),
-                    scores,
-                    targets,
-                    moments: &mut moments,
-                });
-                exact::flush(
-                    total.as_flattened_mut().as_flattened_mut(),
-                    moments.as_flattened_mut().as_flattened_mut(),
-                    counts,
-                );
+                lanes::dispatch(AddMoments { axis, scores, targets, moments: &mut moments });
+                for (total, moments) in total.iter_mut().zip(&mut moments).filter(|(_, m)| m[0] > 0) {
+                    whole_moments(moments);
+                    exact::flush(total, moments, counts);
+                }
             }
             total
         });
-        let mut total = vec![[[0; ORDER]; 2]; axis.boxes];
+        let mut total = vec![[0; ORDER]; 2 * axis.boxes];
         for part in &parts {
-            exact::add(total.as_flattened_mut().as_flattened_mut(), part.as_flattened().as_flattened());
+            exact::add(total.as_flattened_mut(), part.as_flattened());
         }
-        let numbered = (0..).zip(total).map(|(index, moments)| (axis.number_of(index), moments));
+        let both = total.as_chunks().0;
+        let numbered = (0..).zip(both).map(|(index, moments)| (axis.number_of(index), *moments));
         // The first moments are the counts.
         Self(numbered.filter(|(_, [negatives, positives])| negatives[0] + positives[0] > 0).collect())
     }
@@ -189,37 +214,76 @@ fn grid() -> Grid {
     Grid::for_terms(1.0)
 }
 
-/// Adds a block of scores to the moments.
+/// Adds the scores of some records to the moments of their class and box, which have the index 2·box + class. The first of each
+/// counts records, and the others are off by that many offsets of the grid.
 struct AddMoments<'a> {
     axis: &'a Axis,
-    grid: Grid,
     scores: &'a [f64],
     targets: &'a [f64],
-    moments: &'a mut [[[i64; ORDER]; 2]],
+    moments: &'a mut [[i64; ORDER]],
 }
 
-impl NullaryFnOnce for AddMoments<'_> {
+impl Work for AddMoments<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn call(self) {
-        for (score, target) in self.scores.iter().zip(self.targets) {
-            let (index, place) = self.axis.locate(*score);
-            let moment = &mut self.moments[index][usize::from(*target > 0.0)];
-            let terms = chebyshev(place);
-            for k in 0..ORDER {
-                moment[k] += self.grid.whole(terms[k]);
-            }
+    fn run<R: Registers>(self, registers: R) {
+        let Self { axis, scores, targets, moments } = self;
+        let magic = grid().magic();
+        let (eights, few) = scores.as_chunks();
+        let (targets, last) = targets.as_chunks();
+        for (scores, targets) in eights.iter().zip(targets) {
+            let (scores, targets) = (registers.load(*scores), registers.load(*targets));
+            add_moments(axis, registers, magic, (scores, targets, LANES), moments);
         }
+        let (scores, targets) = (registers.partial(few), registers.partial(last));
+        add_moments(axis, registers, magic, (scores, targets, few.len()), moments);
     }
+}
+
+/// Adds one, and terms next to the magic number of the grid, to the moments of the first few of eight records.
+#[inline(always)]
+fn add_moments<R: Registers>(
+    axis: &Axis,
+    r: R,
+    magic: f64,
+    (scores, targets, records): (R::Lanes, R::Lanes, usize),
+    moments: &mut [[i64; ORDER]],
+) {
+    let (at, place) = axis.locate(r, scores, targets);
+    let [t1, t2, t3, t4, t5, t6, t7] = chebyshev_of_eight(r, place);
+    let (one, magic) = (r.all(f64::from_bits(1)), r.all(magic));
+    let terms = r.transposed([
+        one,
+        r.add(t1, magic),
+        r.add(t2, magic),
+        r.add(t3, magic),
+        r.add(t4, magic),
+        r.add(t5, magic),
+        r.add(t6, magic),
+        r.add(t7, magic),
+    ]);
+    for k in 0..records {
+        let sums = &mut moments[at[k]];
+        *sums = r.store_whole(r.add_bits(r.load_whole(*sums), terms[k]));
+    }
+}
+
+/// Counts and shifted sums as sums of whole numbers of steps.
+fn whole_moments(sums: &mut [i64; ORDER]) {
+    let (count, grid) = (sums[0], grid());
+    let offsets = grid.offset().wrapping_mul(count);
+    sums[0] = count * grid.whole(1.0);
+    sums[1..].iter_mut().for_each(|sum| *sum = sum.wrapping_sub(offsets));
 }
 
 /// What the sum over the other class is, as a polynomial in each box.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Boxes {
     axis: Axis,
-    /// For targets that are negative (a sum over positives), then positive; coefficients of powers of the place.
-    polynomials: Vec<[Coefficients; 2]>,
+    /// For targets that are negative (a sum over positives), then positive; coefficients of powers of the place. Zeros where
+    /// there is nobody to ask.
+    polynomials: Vec<Coefficients>,
     /// The largest charge of a negative (n₊), then of a positive (n₋).
     most: [f64; 2],
 }
@@ -234,7 +298,7 @@ impl Boxes {
         let fields = fields(&axis, &moments, tables, par);
         let polynomials = fields
             .into_iter()
-            .map(|mut field| {
+            .flat_map(|mut field| {
                 // Saturated pairs: every negative far above a positive counts whole, and so for the mirror image.
                 field.sums[0][0] += field.far_positives_below;
                 field.sums[1][0] += field.far_negatives_above;
@@ -242,10 +306,6 @@ impl Boxes {
             })
             .collect();
         Self { axis, polynomials, most: [counts[1], counts[0]] }
-    }
-
-    pub(super) fn charges(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
-        Arch::new().dispatch(Evaluate { field: self, scores, targets, out });
     }
 
     /// Σ log(1 + e^{t − s}) over all pairs.
@@ -269,33 +329,37 @@ impl Boxes {
     }
 }
 
-/// Looks the charges of a block of scores up.
-struct Evaluate<'a> {
-    field: &'a Boxes,
-    scores: &'a [f64],
-    targets: &'a [f64],
-    out: &'a mut [f64],
+impl Charges for Boxes {
+    #[inline(always)]
+    fn charges<R: Registers>(&self, registers: R, scores: &[f64], targets: &[f64], out: &mut [f64]) {
+        let (scores, few) = scores.as_chunks();
+        let (targets, last) = targets.as_chunks();
+        let (out, rest) = out.as_chunks_mut();
+        for ((charges, scores), targets) in out.iter_mut().zip(scores).zip(targets) {
+            let charged = self.of_eight(registers, registers.load(*scores), registers.load(*targets));
+            *charges = registers.store(charged);
+        }
+        if !rest.is_empty() {
+            let charged = self.of_eight(registers, registers.partial(few), registers.partial(last));
+            rest.copy_from_slice(&registers.store(charged)[..rest.len()]);
+        }
+    }
 }
 
-impl NullaryFnOnce for Evaluate<'_> {
-    type Output = ();
-
+impl Boxes {
     #[inline(always)]
-    fn call(self) {
-        for ((charge, score), target) in self.out.iter_mut().zip(self.scores).zip(self.targets) {
-            let positive = usize::from(*target > 0.0);
-            let (index, place) = self.field.axis.locate(*score);
-            let sum = evaluate(&self.field.polynomials[index][positive], place);
-            let most = self.field.most[positive];
-            let sum = if sum > most {
-                most
-            } else if sum < 0.0 {
-                0.0
-            } else {
-                sum
-            };
-            *charge = if positive == 1 { sum } else { -sum };
+    fn of_eight<R: Registers>(&self, r: R, scores: R::Lanes, targets: R::Lanes) -> R::Lanes {
+        let (at, place) = self.axis.locate(r, scores, targets);
+        let mut rows = [place; LANES];
+        for k in 0..LANES {
+            rows[k] = r.load(self.polynomials[at[k]]);
         }
+        let sum = evaluate(r, r.transposed(rows), place);
+        let [of_negatives, of_positives] = self.most.map(|most| r.all(most));
+        let zero = r.all(0.0);
+        let most = r.if_positive(targets, of_positives, of_negatives);
+        let charge = r.larger(r.smaller(sum, most), zero);
+        r.if_positive(targets, charge, r.less(zero, charge))
     }
 }
 
@@ -314,7 +378,9 @@ struct SumNear<'a> {
     moments: &'a Moments,
     tables: &'a [Table],
     number: i64,
-    range: std::ops::Range<usize>,
+    /// Whether there are negatives here, and positives, who want to know.
+    asked: [bool; 2],
+    range: Range<usize>,
 }
 
 impl NullaryFnOnce for SumNear<'_> {
@@ -327,12 +393,12 @@ impl NullaryFnOnce for SumNear<'_> {
         for other in self.range {
             let [negatives, positives] = &self.moments[other];
             let distance = self.axis.number_of(other) - self.number;
-            if negatives[0] > 0.0 {
+            if negatives[0] > 0.0 && self.asked[1] {
                 // Positive target here, negatives there.
                 let table = &self.tables[usize::try_from(distance + near).unwrap_or(0)];
                 contract(&mut sums[1], negatives, &table.by_negative);
             }
-            if positives[0] > 0.0 {
+            if positives[0] > 0.0 && self.asked[0] {
                 // Negative target here, positives there: the same table from the other side.
                 let table = &self.tables[usize::try_from(near - distance).unwrap_or(0)];
                 contract(&mut sums[0], positives, &table.by_positive);
@@ -371,6 +437,7 @@ fn fields(axis: &Axis, moments: &Moments, tables: &[Table], par: Par) -> Vec<See
     }
     let near = i64::try_from(NEAR).unwrap_or(i64::MAX);
     let seen = |index: usize| {
+        let asked = moments[index].map(|class| class[0] > 0.0);
         let number = axis.number_of(index);
         let (first, end) = match &axis.sparse {
             None => (index.saturating_sub(NEAR), count.min(index + NEAR + 1)),
@@ -379,7 +446,7 @@ fn fields(axis: &Axis, moments: &Moments, tables: &[Table], par: Par) -> Vec<See
                 numbers.partition_point(|n| *n <= number + near),
             ),
         };
-        let sums = Arch::new().dispatch(SumNear { axis, moments, tables, number, range: first..end });
+        let sums = Arch::new().dispatch(SumNear { axis, moments, tables, number, asked, range: first..end });
         Seen {
             sums,
             far_negatives_above: as_number(negatives_above[end]),
@@ -448,11 +515,16 @@ fn powers(c: &Coefficients) -> Coefficients {
     ]
 }
 
-/// A polynomial of degree 7, in three levels of products rather than seven.
+/// Eight polynomials of degree 7, in three levels of products rather than seven.
 #[inline(always)]
-fn evaluate(p: &Coefficients, u: f64) -> f64 {
-    let u2 = u * u;
-    let low = (p[0] + p[1] * u) + u2 * (p[2] + p[3] * u);
-    let high = (p[4] + p[5] * u) + u2 * (p[6] + p[7] * u);
-    low + (u2 * u2) * high
+fn evaluate<R: Registers>(r: R, p: [R::Lanes; ORDER], u: R::Lanes) -> R::Lanes {
+    let u2 = r.times(u, u);
+    let low = r.add(line(r, p[0], p[1], u), r.times(u2, line(r, p[2], p[3], u)));
+    let high = r.add(line(r, p[4], p[5], u), r.times(u2, line(r, p[6], p[7], u)));
+    r.add(low, r.times(r.times(u2, u2), high))
+}
+
+#[inline(always)]
+fn line<R: Registers>(r: R, a: R::Lanes, b: R::Lanes, u: R::Lanes) -> R::Lanes {
+    r.add(a, r.times(b, u))
 }

@@ -2,17 +2,59 @@
 
 use super::blocks::{Par, SUB_BLOCK};
 use super::boxes::{BoxMoments, Boxes};
-use super::counts::{Counts, Sorted, Sorting};
+use super::counts::{Counts, Places, Sorted, Sorting};
+use super::lanes::{self, Registers, Work};
+use super::rows::Weigh;
 use super::sums::{self, ClassSums, Sums};
 use super::tree::Tree;
 use super::{comparable, pull_back};
 use crate::loss::Summation;
 use crate::{MarginLoss, Objective, Problem, RankingForm, Records, Strata};
 use pairdp_units::directed::up_by;
+use std::ops::Range;
 
 /// Scores are cut off here, where every loss but the squared one has long been saturated: beyond it, boxes could not be
 /// numbered. A cut-off score is still a function of one record and the parameters, which is all the proofs need.
 pub(crate) const LARGEST_SCORE: f64 = (1_u64 << 40) as f64;
+
+/// What knows the charges of records by their scores.
+pub(super) trait Charges: Sync {
+    /// The charges of some records; to be inlined.
+    fn charges<R: Registers>(&self, registers: R, scores: &[f64], targets: &[f64], out: &mut [f64]);
+}
+
+/// Rows are weighted with their charges.
+pub(super) struct Charged<'a, C> {
+    pub(super) charges: &'a C,
+    pub(super) scores: &'a [f64],
+    pub(super) targets: &'a [f64],
+}
+
+impl<C: Charges> Weigh for Charged<'_, C> {
+    #[inline(always)]
+    fn weigh<R: Registers>(&self, registers: R, range: Range<usize>, out: &mut [f64]) {
+        self.charges.charges(registers, &self.scores[range.clone()], &self.targets[range], out);
+    }
+}
+
+/// The charges of all records.
+struct All<'a, C> {
+    charged: Charged<'a, C>,
+    out: &'a mut [f64],
+}
+
+impl<C: Charges> Work for All<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<R: Registers>(self, registers: R) {
+        self.charged.weigh(registers, 0..self.out.len(), self.out);
+    }
+}
+
+fn all(charges: &impl Charges, scores: &[f64], targets: &[f64], out: &mut [f64]) {
+    lanes::dispatch(All { charged: Charged { charges, scores, targets }, out });
+}
 
 /// A ranking problem in the indicator form: the symmetric form is φ(2m) over each pair twice, so that its gradient is the
 /// indicator form's at twice the scores, times four, and its risk twice, plus φ(0) for the pairs of one class.
@@ -83,18 +125,18 @@ pub(super) fn gradient_by_tree(problem: Problem, records: &Records, w: &[f64], p
     }
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
-    let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
+    let scores = pull_back::scores(problem, records, w, (scaled.margin_scale, bound), Vec::new(), par);
     let tree = Tree::slopes(&scores, records.targets(), scaled.loss, par);
     let most = most(&scaled, bound, records.len());
-    let charges = |range: std::ops::Range<usize>, out: &mut [f64]| tree.charges(range, out);
-    let totals = pull_back::weighted_sum(problem, records, w, most, charges, par);
+    let charges = |range: Range<usize>, out: &mut [f64]| tree.charges(range, out);
+    let totals = pull_back::weighted_sum(problem, records, w, most, &charges, par);
     mean(problem, &scaled, bound, &totals, records.len())
 }
 
 pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> f64 {
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
-    let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
+    let scores = pull_back::scores(problem, records, w, (scaled.margin_scale, bound), Vec::new(), par);
     let targets = records.targets();
     let sum = sum_of_values(&scores, targets, scaled.loss, bound, par);
     let n = records.len() as f64;
@@ -115,7 +157,10 @@ pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> 
 pub(super) fn sum_of_values(scores: &[f64], targets: &[f64], loss: MarginLoss, bound: f64, par: Par) -> f64 {
     match loss.summation() {
         Summation::Boxes => Boxes::values(scores, targets, bound, par),
-        Summation::Counts => sorted_counts(scores, targets, bound, par).risk(scores, targets),
+        Summation::Counts => {
+            let (counts, places) = sorted_counts(scores, targets, bound, par);
+            counts.risk(&places, scores, targets)
+        }
         Summation::Sums => sums::risk(scores, targets),
         Summation::Powers { .. } | Summation::Capped => Tree::values(scores, targets, loss, par),
     }
@@ -134,12 +179,15 @@ pub(super) fn of_two_classes(
     match loss.summation() {
         Summation::Boxes => {
             let moments = BoxMoments::new(scores, targets, &plain, bound, par);
-            Boxes::slopes(&moments, bound, par).charges(scores, targets, &mut out);
+            all(&Boxes::slopes(&moments, bound, par), scores, targets, &mut out);
         }
-        Summation::Counts => sorted_counts(scores, targets, bound, par).charges(scores, targets, &mut out),
+        Summation::Counts => {
+            let (counts, places) = sorted_counts(scores, targets, bound, par);
+            return counts.charges(&places, targets);
+        }
         Summation::Sums => {
             let sums = ClassSums::new(scores, targets, &plain, bound, par);
-            Sums::new(&sums, bound).charges(scores, targets, &mut out);
+            all(&Sums::new(&sums, bound), scores, targets, &mut out);
         }
         Summation::Powers { .. } | Summation::Capped => {
             Tree::slopes(scores, targets, loss, par).charges(0..scores.len(), &mut out);
@@ -148,12 +196,12 @@ pub(super) fn of_two_classes(
     out
 }
 
-fn sorted_counts(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> Counts {
+fn sorted_counts(scores: &[f64], targets: &[f64], bound: f64, par: Par) -> (Counts, Places) {
     let positives = targets.iter().filter(|target| **target > 0.0).count() as u64;
     let sorting = Sorting::of([targets.len() as u64 - positives, positives]);
     let sorted = Sorted::new(sorting.scores(scores, targets, &[], par), bound);
-    let marks = sorting.marks(&sorted, scores, targets, &[], par);
-    Counts::new(sorting, sorted, &marks)
+    let (marks, places) = sorting.marks(&sorted, scores, targets, &[], Vec::new(), par);
+    (Counts::new(sorting, sorted, &marks), places)
 }
 
 /// Roundings that a term of the gradient passes through at most, relative to steepness bounds of at least ½: sums over boxes,

@@ -184,7 +184,7 @@ pub(super) fn gradient(problem: Problem, records: &Records, w: &[f64], par: Par)
     }
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
-    let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
+    let scores = pull_back::scores(problem, records, w, (scaled.margin_scale, bound), Vec::new(), par);
     let in_order = InOrder::new(&scores, records.targets(), par);
     let mut in_time = vec![0.0; n];
     add_charges(in_order.stretch(), scaled.loss, bound, par, &mut in_time);
@@ -192,7 +192,7 @@ pub(super) fn gradient(problem: Problem, records: &Records, w: &[f64], par: Par)
     in_order.places.iter().zip(in_time).for_each(|(i, charge)| charges[*i] = charge);
     let most = charges::most(&scaled, bound, n);
     let of_rows = |range: std::ops::Range<usize>, out: &mut [f64]| out.copy_from_slice(&charges[range]);
-    let totals = pull_back::weighted_sum(problem, records, w, most, of_rows, par);
+    let totals = pull_back::weighted_sum(problem, records, w, most, &of_rows, par);
     charges::mean(problem, &scaled, bound, &totals, n)
 }
 
@@ -203,7 +203,7 @@ pub(super) fn risk(problem: Problem, records: &Records, w: &[f64], par: Par) -> 
     }
     let scaled = Scaled::of(problem);
     let bound = scaled.bound(problem, w);
-    let scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
+    let scores = pull_back::scores(problem, records, w, (scaled.margin_scale, bound), Vec::new(), par);
     let in_order = InOrder::new(&scores, records.targets(), par);
     sum_of_values(in_order.stretch(), scaled.loss, bound, par) / (n * (n - 1.0))
 }

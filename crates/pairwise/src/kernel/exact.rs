@@ -40,6 +40,12 @@ impl Grid {
         (value + self.magic).to_bits().cast_signed()
     }
 
+    /// What rounds a number that is added to it.
+    #[inline(always)]
+    pub(crate) fn magic(self) -> f64 {
+        self.magic
+    }
+
     /// What [`Self::shifted`] adds.
     #[inline(always)]
     pub(crate) fn offset(self) -> i64 {

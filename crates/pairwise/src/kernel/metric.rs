@@ -21,10 +21,10 @@ use pairdp_units::directed::{larger, up_by};
 use pulp::Arch;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use slopes::SetSlopes;
+use slopes::{SetNorms, SetSlopes};
 
-/// Rows of a tile.
-const TILE: usize = 256;
+/// Rows of a tile: a multiple of what the products take at once, 48 rows with the widest registers, 12 or 8 with others.
+const TILE: usize = 240;
 /// Strips of tiles that are summed apart, whatever the number of threads.
 const STRIPS: usize = 16;
 
@@ -67,9 +67,8 @@ impl<'a> Distances<'a> {
         let columns = records.columns();
         let mut norms = vec![0.0; records.len()];
         blocks::fill(&mut norms, par, |range, out| {
-            for (norm, index) in out.iter_mut().zip(range) {
-                *norm = super::single::quadratic_form(records.row(index), w);
-            }
+            let rows = &records.features()[range.start * columns..range.end * columns];
+            Arch::new().dispatch(SetNorms { rows, w, out });
         });
         Self { records, metric: MatRef::from_row_major_slice(w, columns, columns), norms }
     }
@@ -272,7 +271,17 @@ fn fold(
         let rows = distances.rows(there);
         let products = tile.as_mut().submatrix_mut(0, 0, here.1, there.1);
         product(products, Accum::Replace, left.as_ref(), rows.transpose());
-        slopes(distances, loss, range, here, there, tile, sums);
+        let targets = distances.records.targets();
+        Arch::new().dispatch(SetSlopes {
+            loss,
+            range,
+            norms: &distances.norms,
+            targets,
+            here,
+            there,
+            tile,
+            sums,
+        });
         if second == first {
             *tile *= faer::Scale(0.5);
         }
@@ -280,55 +289,6 @@ fn fold(
         let slopes = tile.as_ref().submatrix(0, 0, here.1, there.1);
         product(folded.as_mut().subrows_mut(0, here.1), accum, slopes, rows);
     }
-}
-
-/// Replaces the products of a tile by the slopes of its pairs, and adds them up by record.
-fn slopes(
-    distances: &Distances<'_>,
-    loss: MetricLoss,
-    range: (f64, f64),
-    (i, rows): (usize, usize),
-    (j, columns): (usize, usize),
-    tile: &mut Mat<f64>,
-    sums: &mut [f64],
-) {
-    for b in 0..columns {
-        let (norm, class) = (distances.norms[j + b], distances.records.targets()[j + b]);
-        let column = &mut tile.col_as_slice_mut(b)[..rows];
-        let norms = &distances.norms[i..i + rows];
-        let classes = &distances.records.targets()[i..i + rows];
-        Arch::new().dispatch(SetSlopes { loss, column, norms, classes, norm, class, range });
-    }
-    if i == j {
-        mirror(tile, rows);
-    }
-    for b in 0..columns {
-        let column = &tile.col_as_slice(b)[..rows];
-        blocks::add(&mut sums[i..i + rows], column);
-        if i != j {
-            sums[j + b] += whole(column);
-        }
-    }
-}
-
-/// Makes a diagonal tile symmetric to the last bit, so that a pair has one slope; a record is no pair with itself.
-fn mirror(tile: &mut Mat<f64>, rows: usize) {
-    for b in 0..rows {
-        tile[(b, b)] = 0.0;
-        for a in 0..b {
-            tile[(b, a)] = tile[(a, b)];
-        }
-    }
-}
-
-/// The sum of a column in eight lanes.
-fn whole(column: &[f64]) -> f64 {
-    let mut lanes = [0.0; 8];
-    let mut chunks = column.chunks_exact(8);
-    for chunk in &mut chunks {
-        blocks::add(&mut lanes, chunk);
-    }
-    lanes.iter().sum::<f64>() + chunks.remainder().iter().sum::<f64>()
 }
 
 pub(super) fn risk(loss: MetricLoss, records: &Records, w: &[f64], par: Par) -> f64 {

@@ -15,13 +15,14 @@
 
 use super::blocks::Par;
 use super::boxes::{BoxMoments, Boxes};
-use super::charges::{self, Scaled};
-use super::counts::{self, Counts, InOrder, Sorted, Sorting};
+use super::charges::{self, Charged, Scaled};
+use super::counts::{self, Counted, Counts, InOrder, Places, Sorted, Sorting};
 use super::exact;
 use super::metric::{self, TileSums};
 use super::sums::{ClassSums, Sums};
 use super::{pointwise, pull_back};
 use crate::loss::Summation;
+use crate::records::Room;
 use crate::{Objective, Problem, Records};
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +42,7 @@ enum About {
     Boxes,
     Sums,
     Scores(Sorting),
-    Marks(Sorting, InOrder),
+    Marks(Sorting, Sorted),
     Charged(Field),
     Rows,
     Tiles,
@@ -98,11 +99,27 @@ impl Answer {
     }
 }
 
-/// Scores that a part computed last, for the next question about the same parameters.
+/// Scores that a part computed last, for the next question about the same parameters; and their places in a sorted class.
 #[derive(Default)]
 pub struct Workspace {
     parameters: Vec<f64>,
     scores: Vec<f64>,
+    places: Option<(Sorting, Sorted, Places)>,
+    /// Memory for scores and places to come.
+    room: Room,
+}
+
+impl Workspace {
+    /// One that knows nothing, in memory that was used before.
+    pub(super) fn of(room: Room) -> Self {
+        Self { room, ..Self::default() }
+    }
+
+    /// The memory, for another.
+    pub(super) fn into_room(self) -> Room {
+        let places = self.places.map_or(self.room.places, |(_, _, places)| places.into_room());
+        Room { scores: self.scores, places }
+    }
 }
 
 /// Which tiles of a metric's pairs a part forms: every `of`-th from `index`.
@@ -159,8 +176,16 @@ pub fn answer(
             let scaled = Scaled::of(problem);
             let bound = scaled.bound(problem, w);
             if workspace.parameters != *w || workspace.scores.len() != records.len() {
-                workspace.scores = pull_back::scores(problem, records, w, scaled.margin_scale, bound, par);
+                let room = if workspace.scores.is_empty() {
+                    &mut workspace.room.scores
+                } else {
+                    &mut workspace.scores
+                };
+                let room = std::mem::take(room);
+                workspace.scores =
+                    pull_back::scores(problem, records, w, (scaled.margin_scale, bound), room, par);
                 workspace.parameters.clone_from(w);
+                workspace.places = None;
             }
             let (scores, targets, strata) = (&workspace.scores, records.targets(), records.strata());
             match about {
@@ -169,21 +194,38 @@ pub fn answer(
                 About::Scores(sorting) => {
                     Content::Scores(sorting.scores(scores, targets, &strata.weights(), par))
                 }
-                About::Marks(sorting, values) => {
-                    let sorted = Sorted::new(values.clone(), bound);
-                    Content::Marks(sorting.marks(&sorted, scores, targets, &strata.weights(), par))
+                About::Marks(sorting, sorted) => {
+                    let room = std::mem::take(&mut workspace.room.places);
+                    let (marks, places) =
+                        sorting.marks(sorted, scores, targets, &strata.weights(), room, par);
+                    workspace.places = Some((*sorting, sorted.clone(), places));
+                    Content::Marks(marks)
                 }
                 About::Charged(field) => {
                     let most = charges::most(&scaled, bound, *n);
-                    let weights = |range: std::ops::Range<usize>, out: &mut [f64]| {
-                        let (scores, targets) = (&scores[range.clone()], &targets[range]);
-                        match field {
-                            Field::Boxes(boxes) => boxes.charges(scores, targets, out),
-                            Field::Counts(counts) => counts.charges(scores, targets, out),
-                            Field::Sums(sums) => sums.charges(scores, targets, out),
+                    Content::Totals(match field {
+                        Field::Boxes(charges) => {
+                            let charged = Charged { charges, scores, targets };
+                            pull_back::weighted_sum(problem, records, w, most, &charged, par)
                         }
-                    };
-                    Content::Totals(pull_back::weighted_sum(problem, records, w, most, weights, par))
+                        Field::Counts(counts) => {
+                            let kept = workspace.places.as_ref();
+                            let found = kept.filter(|(sorting, sorted, _)| counts.are_of(*sorting, sorted));
+                            let again;
+                            let places = if let Some((_, _, places)) = found {
+                                places
+                            } else {
+                                again = counts.places(scores, targets, par);
+                                &again
+                            };
+                            let counted = Counted { counts, places, targets };
+                            pull_back::weighted_sum(problem, records, w, most, &counted, par)
+                        }
+                        Field::Sums(charges) => {
+                            let charged = Charged { charges, scores, targets };
+                            pull_back::weighted_sum(problem, records, w, most, &charged, par)
+                        }
+                    })
                 }
                 _ => return Err(Mismatch),
             }
@@ -204,10 +246,8 @@ pub fn gradient<X: From<Mismatch>>(
     par: Par,
     mut ask: impl FnMut(&Question) -> Result<Answer, X>,
 ) -> Result<Vec<f64>, X> {
-    let mut ask = |about: About| {
-        let question = Question { parameters: w.to_vec(), size: n, about };
-        ask(&question).map(|answer| answer.0)
-    };
+    let question = |about: About| Question { parameters: w.to_vec(), size: n, about };
+    let mut ask_for = |question: &Question| ask(question).map(|answer| answer.0);
     if n < if matches!(problem.objective(), Objective::Pointwise { .. }) { 1 } else { 2 } {
         // An empty mean.
         return Ok(vec![0.0; w.len()]);
@@ -216,14 +256,16 @@ pub fn gradient<X: From<Mismatch>>(
         return Err(Mismatch.into());
     }
     match problem.objective() {
-        Objective::Pointwise { .. } => match ask(About::Rows)? {
+        Objective::Pointwise { .. } => match ask_for(&question(About::Rows))? {
             Content::Totals(totals) => Ok(pointwise::mean(problem, &totals, w, n)),
             _ => Err(Mismatch.into()),
         },
         Objective::Metric { .. } => {
-            let Content::Tiles(tiles) = ask(About::Tiles)? else { return Err(Mismatch.into()) };
+            let Content::Tiles(tiles) = ask_for(&question(About::Tiles))? else {
+                return Err(Mismatch.into());
+            };
             let sums = metric::row_sums(problem, &tiles, w);
-            match ask(About::Squares(sums))? {
+            match ask_for(&question(About::Squares(sums)))? {
                 Content::Totals(own) => Ok(metric::mean(problem, &tiles, &own, w, n)),
                 _ => Err(Mismatch.into()),
             }
@@ -232,28 +274,33 @@ pub fn gradient<X: From<Mismatch>>(
             let scaled = Scaled::of(problem);
             let bound = scaled.bound(problem, w);
             let field = match scaled.loss.summation() {
-                Summation::Boxes => match ask(About::Boxes)? {
+                Summation::Boxes => match ask_for(&question(About::Boxes))? {
                     Content::Boxes(moments) => Field::Boxes(Boxes::slopes(&moments, bound, par)),
                     _ => return Err(Mismatch.into()),
                 },
-                Summation::Sums => match ask(About::Sums)? {
+                Summation::Sums => match ask_for(&question(About::Sums))? {
                     Content::Sums(sums) => Field::Sums(Sums::new(&sums, bound)),
                     _ => return Err(Mismatch.into()),
                 },
                 Summation::Counts => {
-                    let Content::Classes(classes) = ask(About::Classes)? else { return Err(Mismatch.into()) };
+                    let Content::Classes(classes) = ask_for(&question(About::Classes))? else {
+                        return Err(Mismatch.into());
+                    };
                     let sorting = Sorting::of(classes);
-                    let Content::Scores(values) = ask(About::Scores(sorting))? else {
+                    let Content::Scores(values) = ask_for(&question(About::Scores(sorting)))? else {
                         return Err(Mismatch.into());
                     };
-                    let Content::Marks(marks) = ask(About::Marks(sorting, values.clone()))? else {
-                        return Err(Mismatch.into());
-                    };
-                    Field::Counts(Counts::new(sorting, Sorted::new(values, bound), &marks))
+                    let marking = question(About::Marks(sorting, Sorted::new(values, bound)));
+                    match (ask_for(&marking)?, marking.about) {
+                        (Content::Marks(marks), About::Marks(_, sorted)) => {
+                            Field::Counts(Counts::new(sorting, sorted, &marks))
+                        }
+                        _ => return Err(Mismatch.into()),
+                    }
                 }
                 Summation::Powers { .. } | Summation::Capped => return Err(Mismatch.into()),
             };
-            match ask(About::Charged(field))? {
+            match ask_for(&question(About::Charged(field)))? {
                 Content::Totals(totals) => Ok(charges::mean(problem, &scaled, bound, &totals, n)),
                 _ => Err(Mismatch.into()),
             }

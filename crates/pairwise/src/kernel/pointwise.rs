@@ -40,7 +40,7 @@ pub(super) fn total(
                     *weight = slope(index, rows::score(records.row(index), w));
                 }
             };
-            pull_back::weighted_sum(problem, records, w, most, weights, par)
+            pull_back::weighted_sum(problem, records, w, most, &weights, par)
         }
         Score::Network(form) => {
             let layers = Layers::new(form, problem.feature_bound(), w);

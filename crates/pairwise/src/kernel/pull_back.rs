@@ -2,22 +2,23 @@
 
 use super::blocks::Par;
 use super::exact::Grid;
+use super::lanes::{self, Registers, Work};
 use super::network::{self, Layers};
-use super::rows;
+use super::rows::{self, Weigh};
 use crate::{Problem, Records, Score};
 use std::ops::Range;
 
-/// `scale` times the score of every record, cut off at ±`bound`.
+/// `scale` times the score of every record, cut off at ±`bound`, in the memory of `room` if it is of use.
 pub(super) fn scores(
     problem: Problem,
     records: &Records,
     w: &[f64],
-    scale: f64,
-    bound: f64,
+    (scale, bound): (f64, f64),
+    room: Vec<f64>,
     par: Par,
 ) -> Vec<f64> {
     match problem.score() {
-        Score::Linear => rows::scores(records, w, scale, bound, par),
+        Score::Linear => rows::scores(records, w, (scale, bound), room, par),
         Score::Network(form) => {
             let layers = Layers::new(form, problem.feature_bound(), w);
             network::scores(records, &layers, scale, bound, par)
@@ -32,17 +33,35 @@ pub(super) fn weighted_sum(
     records: &Records,
     w: &[f64],
     (most, n): (f64, usize),
-    weights: impl Fn(Range<usize>, &mut [f64]) + Sync + Send,
+    weights: &impl Weigh,
     par: Par,
 ) -> Vec<i128> {
     match problem.score() {
         Score::Linear => rows::weighted_sum(records, grid(problem, most), weights, par),
         Score::Network(form) => {
             let layers = Layers::new(form, problem.feature_bound(), w);
-            let weights = |range: Range<usize>, _: &[f64], out: &mut [f64]| weights(range, out);
+            let weights = |range: Range<usize>, _: &[f64], out: &mut [f64]| {
+                lanes::dispatch(WeighBlock { weights, range, out });
+            };
             network::weighted_sum(records, &layers, (most, n), None, weights, par)
         }
         Score::Foreign(_) => elsewhere(),
+    }
+}
+
+/// The weights of a block of rows.
+struct WeighBlock<'a, W> {
+    weights: &'a W,
+    range: Range<usize>,
+    out: &'a mut [f64],
+}
+
+impl<W: Weigh> Work for WeighBlock<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<R: Registers>(self, registers: R) {
+        self.weights.weigh(registers, self.range, self.out);
     }
 }
 

@@ -1,106 +1,177 @@
 //! The two passes over the table: scores, and weighted sums of rows.
 //!
-//! The loops are written so that the compiler can use the widest vector registers that the machine has (chosen at run
-//! time by `pulp`), without fused operations: the same additions in the same order everywhere.
+//! Both take eight rows at a time, so that parameters and sums are loaded and stored an eighth as often, and few enough rows at
+//! once that what is done with their scores lies between two reads of memory. Nothing is fused: the same additions in the same order
+//! everywhere.
 
-use super::blocks::{self, Par, SUB_BLOCK};
+use super::blocks::{self, Par};
 use super::exact::{self, FEW, Grid};
+use super::lanes::{self, Eight, LANES, Registers, Work};
 use crate::Records;
-use pulp::{Arch, NullaryFnOnce};
 use std::ops::Range;
 
-/// Independent partial sums of a dot product.
-const LANES: usize = 8;
+/// Rows that are worked on at once have about so many cells: the second loop over them finds them in the nearest cache.
+const TOGETHER: usize = 2048;
+/// And are at most so many.
+const GROUP: usize = 64;
 
 /// w·x, in a fixed order that depends on the length alone: one record cannot change another's score by a rounding.
 #[inline(always)]
 pub fn score(row: &[f64], parameters: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
-    let mut row_chunks = row.chunks_exact(LANES);
-    let mut parameter_chunks = parameters.chunks_exact(LANES);
-    for (x, w) in (&mut row_chunks).zip(&mut parameter_chunks) {
+    let (rows, rest) = row.as_chunks::<LANES>();
+    let (w, last) = parameters.as_chunks::<LANES>();
+    for (x, w) in rows.iter().zip(w) {
         for k in 0..LANES {
             sums[k] += x[k] * w[k];
         }
     }
-    for (sum, (x, w)) in sums.iter_mut().zip(row_chunks.remainder().iter().zip(parameter_chunks.remainder()))
-    {
+    for (sum, (x, w)) in sums.iter_mut().zip(rest.iter().zip(last)) {
         *sum += x * w;
     }
     ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]))
 }
 
-/// `scale`·w·x for every record, cut off at ±`bound` (which rounding could exceed).
-pub(crate) fn scores(records: &Records, parameters: &[f64], scale: f64, bound: f64, par: Par) -> Vec<f64> {
-    let mut scores = vec![0.0; records.len()];
-    let columns = records.columns();
-    blocks::fill(&mut scores, par, |range, out| {
-        let rows = &records.features()[range.start * columns..range.end * columns];
-        Arch::new().dispatch(ScoreBlock { rows, columns, w: parameters, scale, bound, out });
-    });
-    scores
+/// N rows, and what of each fills registers.
+#[inline(always)]
+fn eights<const N: usize>(cells: &[f64], columns: usize) -> ([&[Eight]; N], [&[f64]; N]) {
+    let (mut chunks, mut rows): ([&[Eight]; N], [&[f64]; N]) = ([&[]; N], [&[]; N]);
+    for r in 0..N {
+        rows[r] = &cells[r * columns..(r + 1) * columns];
+        // All are as long: the compiler shall see it.
+        chunks[r] = &rows[r].as_chunks().0[..columns / LANES];
+    }
+    (chunks, rows)
 }
 
-/// The scores of a block of rows. A type rather than a closure, because only then is the body sure to be compiled for the
-/// registers that the dispatch found.
-struct ScoreBlock<'a> {
-    rows: &'a [f64],
-    columns: usize,
+/// `scale`·w·x, cut off at ±`bound` (which rounding could exceed).
+#[derive(Clone, Copy)]
+struct Scoring<'a> {
+    features: &'a [f64],
     w: &'a [f64],
     scale: f64,
     bound: f64,
+}
+
+impl Scoring<'_> {
+    /// The scores of some records.
+    #[inline(always)]
+    fn fill<R: Registers>(&self, registers: R, range: Range<usize>, out: &mut [f64]) {
+        let columns = self.w.len();
+        let cells = &self.features[range.start * columns..range.end * columns];
+        let (eights, few) = out.as_chunks_mut::<LANES>();
+        let (rows, rest) = cells.split_at(eights.len() * LANES * columns);
+        for (scores, rows) in eights.iter_mut().zip(rows.chunks_exact(LANES * columns)) {
+            *scores = registers.store(self.cut_off(registers, self.eight(registers, rows)));
+        }
+        for (out, row) in few.iter_mut().zip(rest.chunks_exact(columns)) {
+            let one = registers.all(score(row, self.w));
+            [*out, ..] = registers.store(self.cut_off(registers, one));
+        }
+    }
+
+    /// Eight scores, each as [`score`] computes it: zeros next to a row's last cells change no sum, for no sum is −0.
+    #[inline(always)]
+    fn eight<R: Registers>(&self, registers: R, rows: &[f64]) -> R::Lanes {
+        let (w, last) = self.w.as_chunks::<LANES>();
+        let (chunks, rows) = eights::<LANES>(rows, self.w.len());
+        let mut sums = [registers.all(0.0); LANES];
+        for k in 0..w.len() {
+            let w = registers.load(w[k]);
+            for r in 0..LANES {
+                sums[r] = registers.add(sums[r], registers.times(registers.load(chunks[r][k]), w));
+            }
+        }
+        if !last.is_empty() {
+            let (w, shift) = (registers.partial(last), registers.shift(last.len()));
+            for r in 0..LANES {
+                sums[r] = registers.add(sums[r], registers.times(lanes::rest(registers, rows[r], shift), w));
+            }
+        }
+        registers.sums(sums)
+    }
+
+    #[inline(always)]
+    fn cut_off<R: Registers>(&self, registers: R, scores: R::Lanes) -> R::Lanes {
+        let scores = registers.times(registers.all(self.scale), scores);
+        // Infinite parameters times features of both signs are no number, which is neither more nor less than one.
+        let zero = registers.all(0.0);
+        let above = registers.smaller(registers.larger(scores, zero), registers.all(self.bound));
+        let below = registers.larger(registers.smaller(scores, zero), registers.all(-self.bound));
+        registers.add(above, below)
+    }
+}
+
+fn together(columns: usize) -> usize {
+    (TOGETHER / columns.max(1)).next_multiple_of(LANES).clamp(LANES, GROUP)
+}
+
+/// A range in steps of so many.
+#[inline(always)]
+fn steps(range: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>> {
+    range.clone().step_by(step).map(move |start| start..range.end.min(start + step))
+}
+
+/// The scores of all records.
+pub(crate) fn scores(
+    records: &Records,
+    parameters: &[f64],
+    (scale, bound): (f64, f64),
+    room: Vec<f64>,
+    par: Par,
+) -> Vec<f64> {
+    let mut scores = if room.len() == records.len() { room } else { vec![0.0; records.len()] };
+    let scoring = Scoring { features: records.features(), w: parameters, scale, bound };
+    blocks::fill(&mut scores, par, |range, out| lanes::dispatch(Fill { scoring, range, out }));
+    scores
+}
+
+/// The scores of a block of rows.
+struct Fill<'a> {
+    scoring: Scoring<'a>,
+    range: Range<usize>,
     out: &'a mut [f64],
 }
 
-impl NullaryFnOnce for ScoreBlock<'_> {
+impl Work for Fill<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn call(self) {
-        score_block(self.rows, self.columns, self.w, self.scale, self.bound, self.out);
+    fn run<R: Registers>(self, registers: R) {
+        self.scoring.fill(registers, self.range, self.out);
     }
 }
 
-#[inline(always)]
-fn score_block(rows: &[f64], columns: usize, w: &[f64], scale: f64, bound: f64, out: &mut [f64]) {
-    for (value, row) in out.iter_mut().zip(rows.chunks_exact(columns)) {
-        let score = scale * score(row, w);
-        *value = if score > bound {
-            bound
-        } else if score >= -bound {
-            score
-        } else if score < -bound {
-            -bound
-        } else {
-            // Infinite parameters times features of both signs.
-            0.0
-        };
+/// What rows are weighted with.
+pub(super) trait Weigh: Sync {
+    /// Fills in the weights of some rows; to be inlined.
+    fn weigh<R: Registers>(&self, registers: R, range: Range<usize>, out: &mut [f64]);
+}
+
+impl<F: Fn(Range<usize>, &mut [f64]) + Sync> Weigh for F {
+    #[inline(always)]
+    fn weigh<R: Registers>(&self, _: R, range: Range<usize>, out: &mut [f64]) {
+        self(range, out);
     }
 }
 
-/// Σ weight(i)·x_i in steps of `grid`, each as often as its record counts, where `weights` fills the weights of a range of rows.
-pub(super) fn weighted_sum(
-    records: &Records,
-    grid: Grid,
-    weights: impl Fn(Range<usize>, &mut [f64]) + Sync + Send,
-    par: Par,
-) -> Vec<i128> {
+/// Σ weight(i)·x_i in steps of `grid`, each as often as its record counts.
+pub(super) fn weighted_sum(records: &Records, grid: Grid, weights: &impl Weigh, par: Par) -> Vec<i128> {
     let columns = records.columns();
     let parts = blocks::map(records.len(), par, |range| {
         let mut total = vec![0; columns];
-        let mut few = vec![0; columns];
-        let mut buffer = [0.0; SUB_BLOCK];
+        let mut few = vec![[0; LANES]; columns.div_ceil(LANES)];
         for (piece, counts) in records.strata().pieces(range, FEW) {
-            let mut start = piece.start;
-            while start < piece.end {
-                let end = piece.end.min(start + SUB_BLOCK);
-                let weight = &mut buffer[..end - start];
-                weights(start..end, weight);
-                let rows = &records.features()[start * columns..end * columns];
-                Arch::new().dispatch(AddRows { rows, columns, grid, weights: weight, out: &mut few });
-                start = end;
-            }
-            exact::flush(&mut total, &mut few, counts);
+            lanes::dispatch(AddRows {
+                features: records.features(),
+                columns,
+                grid,
+                weights,
+                piece,
+                out: &mut few,
+            });
+            exact::flush(&mut total, &mut few.as_flattened_mut()[..columns], counts);
+            few.fill([0; LANES]);
         }
         total
     });
@@ -110,45 +181,72 @@ pub(super) fn weighted_sum(
 }
 
 /// Adds weighted rows to a sum.
-struct AddRows<'a> {
-    rows: &'a [f64],
+struct AddRows<'a, W> {
+    features: &'a [f64],
     columns: usize,
     grid: Grid,
-    weights: &'a [f64],
-    out: &'a mut [i64],
+    weights: &'a W,
+    piece: Range<usize>,
+    out: &'a mut [[i64; LANES]],
 }
 
-impl NullaryFnOnce for AddRows<'_> {
+impl<W: Weigh> Work for AddRows<'_, W> {
     type Output = ();
 
+    /// Offsets are taken off at the end: whole numbers that overflow on the way come back.
     #[inline(always)]
-    fn call(self) {
-        add_rows(self.rows, self.columns, self.grid, self.weights, self.out);
+    fn run<R: Registers>(self, registers: R) {
+        let Self { features, columns, grid, weights, piece, out } = self;
+        let mut room = [0.0; GROUP];
+        let rows = piece.len();
+        for group in steps(piece, together(columns)) {
+            let weight = &mut room[..group.len()];
+            weights.weigh(registers, group.clone(), weight);
+            let cells = &features[group.start * columns..group.end * columns];
+            let (eights, few) = weight.as_chunks::<LANES>();
+            let (first, rest) = cells.split_at(eights.len() * LANES * columns);
+            for (weight, cells) in eights.iter().zip(first.chunks_exact(LANES * columns)) {
+                add_rows(registers, grid, weight, cells, columns, out);
+            }
+            for (weight, cells) in few.iter().zip(rest.chunks_exact(columns)) {
+                add_rows(registers, grid, &[*weight], cells, columns, out);
+            }
+        }
+        let offsets = grid.offset().wrapping_mul(rows.cast_signed() as i64);
+        out.as_flattened_mut().iter_mut().for_each(|sum| *sum = sum.wrapping_sub(offsets));
     }
 }
 
-/// Four rows at a time, so that the sums are loaded and stored a quarter as often. Offsets are taken off at the end: whole
-/// numbers that overflow on the way come back.
 #[inline(always)]
-fn add_rows(rows: &[f64], columns: usize, grid: Grid, weights: &[f64], out: &mut [i64]) {
-    const TOGETHER: usize = 4;
-    let mut row_chunks = rows.chunks_exact(TOGETHER * columns);
-    let mut weight_chunks = weights.chunks_exact(TOGETHER);
-    for (four, c) in (&mut row_chunks).zip(&mut weight_chunks) {
-        let (a, rest) = four.split_at(columns);
-        let (b, rest) = rest.split_at(columns);
-        let (e, f) = rest.split_at(columns);
-        for ((((sum, a), b), e), f) in out.iter_mut().zip(a).zip(b).zip(e).zip(f) {
-            let two = grid.shifted(c[0] * a).wrapping_add(grid.shifted(c[1] * b));
-            let others = grid.shifted(c[2] * e).wrapping_add(grid.shifted(c[3] * f));
-            *sum = sum.wrapping_add(two.wrapping_add(others));
-        }
+fn add_rows<R: Registers, const N: usize>(
+    registers: R,
+    grid: Grid,
+    weights: &[f64; N],
+    cells: &[f64],
+    columns: usize,
+    out: &mut [[i64; LANES]],
+) {
+    let (whole, magic) = (columns / LANES, registers.all(grid.magic()));
+    let (chunks, rows) = eights::<N>(cells, columns);
+    let mut weight = [magic; N];
+    for r in 0..N {
+        weight[r] = registers.all(weights[r]);
     }
-    for (row, c) in row_chunks.remainder().chunks_exact(columns).zip(weight_chunks.remainder()) {
-        for (sum, x) in out.iter_mut().zip(row) {
-            *sum = sum.wrapping_add(grid.shifted(c * x));
+    for (k, sums) in out[..whole].iter_mut().enumerate() {
+        let mut sum = registers.load_whole(*sums);
+        for r in 0..N {
+            let term = registers.times(weight[r], registers.load(chunks[r][k]));
+            sum = registers.add_bits(sum, registers.add(term, magic));
         }
+        *sums = registers.store_whole(sum);
     }
-    let offsets = grid.offset().wrapping_mul(weights.len().cast_signed() as i64);
-    out.iter_mut().for_each(|sum| *sum = sum.wrapping_sub(offsets));
+    // Zeros beyond the last cell end in sums that nobody reads.
+    if let Some(sums) = out.get_mut(whole) {
+        let (mut sum, shift) = (registers.load_whole(*sums), registers.shift(columns % LANES));
+        for r in 0..N {
+            let term = registers.times(weight[r], lanes::rest(registers, rows[r], shift));
+            sum = registers.add_bits(sum, registers.add(term, magic));
+        }
+        *sums = registers.store_whole(sum);
+    }
 }

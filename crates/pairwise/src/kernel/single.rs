@@ -1,8 +1,9 @@
 //! The gradient of one term, for stochastic steps: O(d) for scores, O(d²) for metrics.
 
 use super::rows::score;
-use crate::{Constants, Objective, Problem, RankingForm, Records};
+use crate::{Constants, MarginLoss, Objective, Problem, RankingForm, Records};
 use pairdp_units::signed_time;
+use pulp::{Arch, NullaryFnOnce};
 
 /// Sets `out` to the gradient of the ordered pair (i, j). Pairs without a loss, and i = j, give 0. Slopes are cut off at the
 /// range of `constants`, which must be the ones that the caller's sensitivity rests on.
@@ -20,7 +21,6 @@ pub fn pair_gradient(
 ) {
     assert_eq!(out.len(), w.len(), "one entry for each parameter");
     assert!(problem.score().is_linear(), "terms of a network are summed over the whole table only");
-    out.fill(0.0);
     let (a, b) = (records.row(i), records.row(j));
     let (first, second) = (records.targets()[i], records.targets()[j]);
     match problem.objective() {
@@ -29,17 +29,12 @@ pub fn pair_gradient(
                 RankingForm::Indicator if first > 0.0 && second < 0.0 => 1.0,
                 RankingForm::Comparable if signed_time::is_before(first, second) => 1.0,
                 RankingForm::Symmetric => first - second,
-                RankingForm::Indicator | RankingForm::Comparable => return,
+                RankingForm::Indicator | RankingForm::Comparable => 0.0,
             };
             if scale == 0.0 {
-                return;
+                return out.fill(0.0);
             }
-            // The difference of two computed scores: a function of each record and w.
-            let margin = scale * (score(a, w) - score(b, w));
-            let steepness = constants.cut_off(loss.steepness(margin));
-            for ((value, x), y) in out.iter_mut().zip(a).zip(b) {
-                *value = -steepness * scale * (x - y);
-            }
+            Arch::new().dispatch(RankingTerm { loss, scale, constants, rows: (a, b), w, out });
         }
         Objective::Metric { loss } => {
             let v: Vec<f64> = a.iter().zip(b).map(|(x, y)| x - y).collect();
@@ -50,6 +45,31 @@ pub fn pair_gradient(
             }
         }
         Objective::Pointwise { .. } => panic!("a pointwise objective has no pairs"),
+    }
+}
+
+/// The gradient of a ranker's pair.
+struct RankingTerm<'a> {
+    loss: MarginLoss,
+    scale: f64,
+    constants: &'a Constants,
+    rows: (&'a [f64], &'a [f64]),
+    w: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl NullaryFnOnce for RankingTerm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { loss, scale, constants, rows: (a, b), w, out } = self;
+        // The difference of two computed scores: a function of each record and w.
+        let margin = scale * (score(a, w) - score(b, w));
+        let steepness = constants.cut_off(loss.steepness(margin));
+        for ((value, x), y) in out.iter_mut().zip(a).zip(b) {
+            *value = -steepness * scale * (x - y);
+        }
     }
 }
 
@@ -78,8 +98,13 @@ pub fn record_gradient(
 }
 
 /// vᵀWv.
+#[inline(always)]
 pub(crate) fn quadratic_form(v: &[f64], w: &[f64]) -> f64 {
-    w.chunks_exact(v.len()).zip(v).map(|(row, x)| x * score(row, v)).sum()
+    let mut sum = 0.0;
+    for (row, x) in w.chunks_exact(v.len()).zip(v) {
+        sum += x * score(row, v);
+    }
+    sum
 }
 
 /// Class numbers are small whole numbers, stored exactly.

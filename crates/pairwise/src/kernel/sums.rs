@@ -3,7 +3,9 @@
 //! Σ_j 2(1 − s + t_j) = 2(N(1 − s) + Σt_j) for a positive of score s, and the mirror image for a negative.
 
 use super::blocks::{self, Par};
-use super::exact::{self, Grid};
+use super::charges::Charges;
+use super::exact::{self, FEW, Grid};
+use super::lanes::{self, Registers, Work};
 use crate::{Strata, strata};
 use serde::{Deserialize, Serialize};
 
@@ -17,13 +19,10 @@ impl ClassSums {
         let grid = Grid::for_terms(bound);
         let parts = blocks::map(scores.len(), par, |range| {
             let mut classes = [[0; 2]; 2];
-            for (piece, counts) in strata.pieces(range, usize::MAX) {
-                let counts = i128::from(counts);
-                for (s, target) in scores[piece.clone()].iter().zip(&targets[piece]) {
-                    let class: &mut [i128; 2] = &mut classes[usize::from(*target > 0.0)];
-                    class[0] += counts;
-                    class[1] += i128::from(grid.whole(*s)) * counts;
-                }
+            for (piece, counts) in strata.pieces(range, FEW) {
+                let (scores, targets) = (&scores[piece.clone()], &targets[piece]);
+                let mut few = lanes::dispatch(AddScores { grid, scores, targets });
+                classes.iter_mut().zip(&mut few).for_each(|(total, few)| exact::flush(total, few, counts));
             }
             Self(classes)
         });
@@ -38,6 +37,30 @@ impl ClassSums {
     }
 }
 
+/// Count and sum of the scores of some records.
+struct AddScores<'a> {
+    grid: Grid,
+    scores: &'a [f64],
+    targets: &'a [f64],
+}
+
+impl Work for AddScores<'_> {
+    type Output = [[i64; 2]; 2];
+
+    #[inline(always)]
+    fn run<R: Registers>(self, _: R) -> Self::Output {
+        let (mut count, mut sum, mut positives, mut sum_of_positives) = (0, 0, 0, 0);
+        for (score, target) in self.scores.iter().zip(self.targets) {
+            let (whole, positive) = (self.grid.whole(*score), i64::from(*target > 0.0));
+            count += 1;
+            sum += whole;
+            positives += positive;
+            sum_of_positives += whole & -positive;
+        }
+        [[count - positives, sum - sum_of_positives], [positives, sum_of_positives]]
+    }
+}
+
 /// What charges need: count and sum of each class's scores, negatives first.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Sums([[f64; 2]; 2]);
@@ -47,8 +70,11 @@ impl Sums {
         let grid = Grid::for_terms(bound);
         Self(sums.0.map(|[count, sum]| [count as f64 * strata::unit(), grid.weighed(sum)]))
     }
+}
 
-    pub(super) fn charges(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
+impl Charges for Sums {
+    #[inline(always)]
+    fn charges<R: Registers>(&self, _: R, scores: &[f64], targets: &[f64], out: &mut [f64]) {
         let [[negatives, sum_of_negatives], [positives, sum_of_positives]] = self.0;
         for ((charge, s), target) in out.iter_mut().zip(scores).zip(targets) {
             *charge = if *target > 0.0 {

@@ -2,18 +2,22 @@
 
 use super::calibrate::Samples;
 use crate::curator::{Curator, check_slopes, count, here};
-use crate::order::{below, distinct_pair};
+use crate::order::{distinct_pair, samples};
 use crate::walk::pair_term;
 use crate::{Family as _, LearnError, Mechanism, PublicFacts, packing};
 use pairdp_noise::Source;
 use pairdp_noise::lattice::Lattice;
-use pairdp_pairwise::{Constants, Objective, Records, kernel};
+use pairdp_pairwise::{Constants, Objective, Problem, Records, kernel};
 
-/// Lattice and noise of the next steps, drawn at once.
+/// Lattice and noise of the next steps, drawn at once; and their records, which do not depend on what is released in between:
+/// memory brings the rows of many steps together as fast as those of one.
 pub(crate) struct Ahead {
     lattice: Lattice,
     noise: Vec<i64>,
     used: usize,
+    sample: Option<Records>,
+    /// The first of the sample that the next step takes.
+    next: usize,
 }
 
 /// About as many noise values are drawn at once.
@@ -24,7 +28,8 @@ impl Ahead {
     pub(crate) fn new(samples: &Samples) -> Result<Self, LearnError> {
         let p = samples.coordinates();
         let rows = (AHEAD / p).clamp(1, samples.steps() as usize);
-        Ok(Self { lattice: samples.lattice()?, noise: vec![0; rows * p], used: rows * p })
+        let (noise, used) = (vec![0; rows * p], rows * p);
+        Ok(Self { lattice: samples.lattice()?, noise, used, sample: None, next: 0 })
     }
 }
 
@@ -45,8 +50,24 @@ impl<S: Source> Curator<S> {
         if ahead.used + p > ahead.noise.len() {
             ahead.lattice.fill(&mut self.source, &mut ahead.noise);
             ahead.used = 0;
+            if mechanism.kept().is_none() {
+                // As many steps as there is noise for.
+                let pairs = !matches!(problem.objective(), Objective::Pointwise { .. });
+                let table = here(&self.table)?;
+                let (steps, n) = (ahead.noise.len() / p, table.len() as u64);
+                let positions = samples(&mut self.source, pairs, steps, n);
+                match &mut ahead.sample {
+                    Some(sample) => table.select_into(&positions, sample),
+                    none => *none = Some(table.select(&positions)),
+                }
+                ahead.next = 0;
+            }
         }
-        sampled_gradient(mechanism, &self.constants, here(&self.table)?, &mut self.source, parameters, out);
+        if let Some(sample) = &ahead.sample {
+            ahead.next += next_term(problem, &self.constants, sample, ahead.next, parameters, out);
+        } else {
+            kept_pairs(mechanism, &self.constants, here(&self.table)?, &mut self.source, parameters, out);
+        }
         let noise = &ahead.noise[ahead.used..ahead.used + p];
         ahead.used += p;
         if p == out.len() {
@@ -64,8 +85,26 @@ impl<S: Source> Curator<S> {
     }
 }
 
-/// The exact gradient of a secret sample: of one pair or record, or the sum over pairs kept independently.
-fn sampled_gradient<S: Source>(
+/// The exact gradient of the next pair or record of a sample, from the `next` of its records on, and how many of them it took.
+fn next_term(
+    problem: Problem,
+    constants: &Constants,
+    sample: &Records,
+    next: usize,
+    parameters: &[f64],
+    out: &mut [f64],
+) -> usize {
+    if let Objective::Pointwise { .. } = problem.objective() {
+        kernel::record_gradient(problem, constants, sample, next, parameters, out);
+        1
+    } else {
+        pair_term(problem, constants, sample, (next, next + 1), parameters, out);
+        2
+    }
+}
+
+/// The exact sum of the gradients of pairs that are each kept in secret.
+fn kept_pairs<S: Source>(
     mechanism: &Samples,
     constants: &Constants,
     records: &Records,
@@ -75,25 +114,20 @@ fn sampled_gradient<S: Source>(
 ) {
     let problem = mechanism.common().public.problem;
     let n = records.len() as u64;
-    if let Some(kept) = mechanism.kept() {
-        let count = kept.draw(source);
-        let mut pairs: Vec<(usize, usize)> = Vec::with_capacity(count);
-        while pairs.len() < count {
-            let (i, j) = distinct_pair(source, n);
-            let pair = if i < j { (i, j) } else { (j, i) };
-            if !pairs.contains(&pair) {
-                pairs.push(pair);
-            }
+    let Some(kept) = mechanism.kept() else { return };
+    let count = kept.draw(source);
+    let mut pairs: Vec<(usize, usize)> = Vec::with_capacity(count);
+    while pairs.len() < count {
+        let (i, j) = distinct_pair(source, n);
+        let pair = if i < j { (i, j) } else { (j, i) };
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
         }
-        out.fill(0.0);
-        let mut term = vec![0.0; out.len()];
-        for pair in pairs {
-            pair_term(problem, constants, records, pair, parameters, &mut term);
-            out.iter_mut().zip(&term).for_each(|(sum, value)| *sum += value);
-        }
-    } else if let Objective::Pointwise { .. } = problem.objective() {
-        kernel::record_gradient(problem, constants, records, below(source, n), parameters, out);
-    } else {
-        pair_term(problem, constants, records, distinct_pair(source, n), parameters, out);
+    }
+    out.fill(0.0);
+    let mut term = vec![0.0; out.len()];
+    for pair in pairs {
+        pair_term(problem, constants, records, pair, parameters, &mut term);
+        out.iter_mut().zip(&term).for_each(|(sum, value)| *sum += value);
     }
 }
