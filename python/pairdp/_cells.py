@@ -102,9 +102,7 @@ def labels_shaped(y: Any, n_rows: int, *, secret: bool = False) -> NDArray[Any]:
     if y is None:
         raise ValueError("fitting requires y to be passed, but the target y is None")
     if np.ma.is_masked(y):
-        raise ValueError(
-            "y is masked in places, and fill in the label, or leave records without one out of the table: leave such records out"
-        )
+        raise ValueError("y is masked in places: fill in the label, or leave records without one out of the table")
     labels = attempt(lambda: np.asarray(y))
     if labels is None:
         raise ValueError("y should be a 1d array")

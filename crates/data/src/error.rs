@@ -267,7 +267,7 @@ impl DataError {
             Self::DuplicateColumn { .. } => "rename one of the two",
             Self::OtherDelimiter { found: Delimiter::Comma, .. } => "leave `delimiter` out of the schema",
             Self::OtherDelimiter { found: Delimiter::Semicolon, .. } => {
-                "say `delimiter = \";\"` in the schema, on its first lines"
+                "say `delimiter = \";\"` in the schema, on its first lines; a model reads tables written as its schema said"
             }
             Self::OtherDelimiter { found: Delimiter::Tab, .. } => {
                 "say `delimiter = \"\\t\"` in the schema, on its first lines"

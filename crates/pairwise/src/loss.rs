@@ -1,8 +1,9 @@
 //! Losses: value and slope of a scalar, and what a proof needs to know of them.
 //!
 //! A loss is named here by its formula; on which records, pairs and domain it is minimised is for
-//! [`Problem`](crate::Problem) to say. All are convex. All that there is to say of a loss of margins is in this file, and
-//! [`LossKind`] is the one table of names that people type.
+//! [`Problem`](crate::Problem) to say. All are convex. All that there is to say of a loss of margins is in this file, but for
+//! pairs in the order of time (`constants/comparable.rs`, `kernel/comparable.rs`) and its kernel; [`LossKind`] is the one table of
+//! names that people type.
 
 mod metric;
 mod point;

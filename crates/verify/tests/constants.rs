@@ -16,13 +16,10 @@ use pairdp_units::Budget;
 use pairdp_verify::constants::{self, Slope};
 
 fn problems() -> Vec<Problem> {
-    let margins = [
-        MarginLoss::Logistic,
-        MarginLoss::Hinge,
-        MarginLoss::Squared,
-        MarginLoss::QHinge { q: 1.2 },
-        MarginLoss::QHinge { q: 1.9 },
-    ];
+    let margins: Vec<MarginLoss> = [1.2, 1.9]
+        .into_iter()
+        .flat_map(|q| LossKind::all().filter_map(move |kind| kind.of_margins(q)))
+        .collect();
     let mut objectives = vec![
         Objective::Metric { loss: MetricLoss::Hinge },
         Objective::Metric { loss: MetricLoss::Logistic },

@@ -8,7 +8,12 @@ if not __package__:
 
     folder = Path(__file__).resolve().parent
     sys.path.insert(0, str(folder.parent))
-    main = __import__(folder.name).main
+    try:
+        main = __import__(folder.name).main
+    except ModuleNotFoundError as error:
+        # Not 1, which would be the answer no.
+        print(f"{error}: the verifier needs NumPy and SciPy", file=sys.stderr)
+        sys.exit(2)
 else:
     from . import main
 

@@ -94,7 +94,10 @@ fn falling(margin: f64) -> f64 {
 fn steepness(loss: MarginLoss, event: f64, later: f64) -> f64 {
     match loss {
         MarginLoss::QHinge { q } => q * larger(later - (event - 1.0), 0.0).powf(q - 1.0),
-        _ => loss.steepness(event - later),
+        // As other kernels: the hinge compares the same rounded difference, the others' slopes are Lipschitz in it.
+        MarginLoss::Hinge | MarginLoss::Logistic | MarginLoss::CappedLogistic | MarginLoss::Squared => {
+            loss.steepness(event - later)
+        }
     }
 }
 

@@ -33,7 +33,10 @@ impl Tree {
                 let power = |distance: f64| if distance > 0.0 { q * distance.powf(q - 1.0) } else { 0.0 };
                 both_sides(scores, targets, &power, Kink::NegativeAbove { shift: 1.0 }, par)
             }
-            _ => capped(scores, targets, par),
+            Summation::Capped => capped(scores, targets, par),
+            Summation::Boxes | Summation::Counts | Summation::Sums => {
+                unreachable!("these need no tree")
+            }
         };
         for (index, sum) in sums {
             charges[index] = if targets[index] > 0.0 { sum } else { -sum };
