@@ -128,7 +128,7 @@ fn a_checkpoint_of_another_run_is_refused() {
     let budget = "--epsilon 1 --delta 1e-6 --checkpoint run.checkpoint";
     let run = workplace.run(&format!("train cohort.csv {budget}"));
     assert_eq!(run.code, 1, "{}", run.err);
-    assert!(run.err.contains("not of this run"), "{}", run.err);
+    assert!(run.err.contains("belongs to another run"), "{}", run.err);
     assert!(!workplace.path("model.json").exists());
     let run = workplace.run(&format!("train cohort.csv {budget} --checkpoint-every -1"));
     assert_eq!(run.code, 1, "{}", run.err);

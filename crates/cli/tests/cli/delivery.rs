@@ -191,7 +191,7 @@ fn issue_22_1_recover_puts_the_model_in_place_and_pays_nothing() {
         // Whoever just tries again is told, and nothing is spent.
         let run = workplace.run(&train("cohort.csv", ""));
         assert_eq!(run.code, 1, "{}", run.out);
-        assert!(run.err.contains("waits for this place and is paid for"), "{}", run.err);
+        assert!(run.err.contains("is waiting to be put here"), "{}", run.err);
         assert!(run.err.contains("pairdp budget recover --ledger c.ledger"), "{}", run.err);
 
         let run = workplace.run("budget recover --ledger c.ledger");
@@ -219,7 +219,7 @@ fn issue_22_1_the_same_checkpoint_puts_the_same_model_in_place_and_pays_nothing(
             // Another run is not this one.
             let other = options.replace("--checkpoint-every", "--radius 1.5 --checkpoint-every");
             let run = workplace.run(&train("cohort.csv", &other));
-            assert!(run.code == 1 && run.err.contains("not of this run"), "{}{}", run.out, run.err);
+            assert!(run.code == 1 && run.err.contains("belongs to another run"), "{}{}", run.out, run.err);
             // The table is not even there: nothing is read.
             let run = workplace.run(&train("absent.csv", &options));
             assert!(run.code == 0 && run.out.contains("had made all its releases"), "{}{}", run.out, run.err);

@@ -46,8 +46,13 @@ fn issue_22_1_of_two_copies_of_a_checkpoint_one_goes_on() {
     let spent = balance(&workplace)["spent_epsilon"].clone();
     let copy = copied(OPTIONS);
     let run = workplace.run(&copy);
-    assert!(run.code == 1 && run.err.contains("has gone on from another copy"), "{}{}", run.out, run.err);
-    assert!(run.err.contains("hint: go on from that copy"), "{}", run.err);
+    assert!(
+        run.code == 1 && run.err.contains("was already continued from another copy"),
+        "{}{}",
+        run.out,
+        run.err
+    );
+    assert!(run.err.contains("hint: continue from that copy"), "{}", run.err);
     assert!(!workplace.path("other.json").exists());
     assert_eq!((balance(&workplace)["spent_epsilon"].clone(), runs(&workplace)), (spent, [1, 0, 0]));
 
@@ -55,7 +60,7 @@ fn issue_22_1_of_two_copies_of_a_checkpoint_one_goes_on() {
     assert!(run.code == 0 && run.out.contains("continued an interrupted run"), "{}{}", run.out, run.err);
     agree(&workplace, "model.json");
     let run = workplace.run(&copy);
-    assert!(run.code == 1 && run.err.contains("is done, and goes on no more"), "{}{}", run.out, run.err);
+    assert!(run.code == 1 && run.err.contains("is done and cannot go on"), "{}{}", run.out, run.err);
     assert_eq!(runs(&workplace), [0, 1, 0]);
 }
 
@@ -96,7 +101,11 @@ fn issue_22_1_a_run_that_was_overtaken_by_a_copy_writes_nothing_more() {
     assert!(run.code == 0 && run.out.contains("continued an interrupted run"), "{}{}", run.out, run.err);
     signal("-CONT");
     let first = running.end();
-    assert!(first.code == 1 && first.err.contains("has gone on from another copy"), "{}", first.err);
+    assert!(
+        first.code == 1 && first.err.contains("was already continued from another copy"),
+        "{}",
+        first.err
+    );
     assert!(!workplace.path("model.json").exists() && kept(&workplace).is_empty());
     // It may have been writing when it was stopped.
     let left = std::fs::read_to_string(workplace.path("run.checkpoint"));

@@ -78,7 +78,7 @@ fn issue_22_1_a_model_is_recovered_to_the_very_place_that_was_named() {
         let kept = waits().unwrap();
         assert!(kept.to_string_lossy().ends_with("-there.json"), "{kept:?}");
         let run = workplace.run(&train("cohort.csv", ""));
-        assert!(run.code == 1 && run.err.contains("waits for this place"), "{}{}", run.out, run.err);
+        assert!(run.code == 1 && run.err.contains("is waiting to be put here"), "{}{}", run.out, run.err);
         let spoiled = kept.to_string_lossy().replace("there.json", "there\nrun 0: its model is now mine");
         std::fs::rename(kept, spoiled).unwrap();
         let said = workplace.run("budget recover far --ledger c.ledger");
@@ -103,7 +103,7 @@ fn issue_22_1_a_run_that_is_done_goes_on_no_more() {
     // Somebody kept a copy of the checkpoint.
     workplace.write("run.checkpoint", &halfway);
     let run = workplace.run(&format!("{} --force", train("cohort.csv", options)));
-    assert!(run.code == 1 && run.err.contains("is done, and goes on no more"), "{}{}", run.out, run.err);
+    assert!(run.code == 1 && run.err.contains("is done and cannot go on"), "{}{}", run.out, run.err);
     assert_eq!(balance(&workplace)["spent_epsilon"], spent);
 }
 
@@ -128,7 +128,11 @@ fn issue_22_1_recover_takes_no_files_that_the_ledger_did_not_pay_for() {
         workplace.write(&name, &text);
         let said = workplace.run("budget recover --ledger c.ledger");
         assert!(said.code == 1 && said.out.contains(why), "{why}: {}{}", said.out, said.err);
-        assert!(said.out.contains("its model was not seen: SHA-256 "), "{}", said.out);
+        assert!(
+            said.out.contains("its model was not found; look for a file with the SHA-256 "),
+            "{}",
+            said.out
+        );
         assert!(!workplace.path("model.json").exists() && workplace.path(&name).exists());
     }
     // One that somebody moved is seen; one that is in the way is not replaced.
