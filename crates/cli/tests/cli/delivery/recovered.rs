@@ -139,7 +139,7 @@ fn issue_22_1_recover_takes_no_files_that_the_ledger_did_not_pay_for() {
     std::fs::remove_file(workplace.path(name)).unwrap();
     workplace.write("moved.json", &model);
     let said = workplace.run("budget recover --ledger c.ledger");
-    assert!(said.code == 0 && said.out.contains("every model"), "{}{}", said.out, said.err);
+    assert!(said.code == 0 && said.out.contains("the model of every run"), "{}{}", said.out, said.err);
     assert_eq!(runs(&workplace), [0, 1, 0]);
     workplace.write(name, &model);
     workplace.write("model.json", "mine");
