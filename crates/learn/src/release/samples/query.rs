@@ -64,14 +64,11 @@ impl<S: Source> Curator<S> {
                 ahead.next = 0;
             }
         }
-        match &ahead.sample {
-            Some(sample) => {
-                ahead.next += next_term(problem, &self.constants, sample, ahead.next, parameters, out);
-            }
-            None => {
-                let table = here(&self.table)?;
-                kept_pairs(mechanism, &self.constants, table, &mut self.source, parameters, out);
-            }
+        if let Some(sample) = &ahead.sample {
+            ahead.next += next_term(problem, &self.constants, sample, ahead.next, parameters, out);
+        } else {
+            let table = here(&self.table)?;
+            kept_pairs(mechanism, &self.constants, table, &mut self.source, parameters, out);
         }
         let noise = &ahead.noise[ahead.used..ahead.used + p];
         ahead.used += p;
