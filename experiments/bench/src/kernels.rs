@@ -8,6 +8,9 @@ use pairdp_pairwise::kernel::{self, Par, naive};
 use pairdp_pairwise::{Domain, MarginLoss, MetricLoss, Objective, Problem, RankingForm, Records};
 use rayon::prelude::*;
 
+/// What `--only` names, and how it is run.
+type Part = (&'static str, fn(&mut Report));
+
 /// Tables up to this many cells, for each number of features.
 const MOST_CELLS: usize = 1_000_000_000;
 /// The definition is timed here and extrapolated as n².
@@ -17,7 +20,7 @@ const NAIVE_RECORDS: usize = 20_000;
 /// time; `network`, scores of one hidden layer; `metric`, distances.
 pub(crate) fn run(report: &mut Report) {
     let only = Report::option("--only");
-    let parts: [(&str, fn(&mut Report)); 5] = [
+    let parts: [Part; 5] = [
         ("ranking", rankings),
         ("persons", crate::persons::speed),
         ("survival", crate::survival::speed),

@@ -104,7 +104,7 @@ impl Answer {
 pub struct Workspace {
     parameters: Vec<f64>,
     scores: Vec<f64>,
-    places: Option<(Sorting, Sorted, Places)>,
+    places: Option<Box<(Sorting, Sorted, Places)>>,
     /// Memory for scores and places to come.
     room: Room,
 }
@@ -117,7 +117,7 @@ impl Workspace {
 
     /// The memory, for another.
     pub(super) fn into_room(self) -> Room {
-        let places = self.places.map_or(self.room.places, |(_, _, places)| places.into_room());
+        let places = self.places.map_or(self.room.places, |found| found.2.into_room());
         Room { scores: self.scores, places }
     }
 }
@@ -198,7 +198,7 @@ pub fn answer(
                     let room = std::mem::take(&mut workspace.room.places);
                     let (marks, places) =
                         sorting.marks(sorted, scores, targets, &strata.weights(), room, par);
-                    workspace.places = Some((*sorting, sorted.clone(), places));
+                    workspace.places = Some(Box::new((*sorting, sorted.clone(), places)));
                     Content::Marks(marks)
                 }
                 About::Charged(field) => {
@@ -209,7 +209,7 @@ pub fn answer(
                             pull_back::weighted_sum(problem, records, w, most, &charged, par)
                         }
                         Field::Counts(counts) => {
-                            let kept = workspace.places.as_ref();
+                            let kept = workspace.places.as_deref();
                             let found = kept.filter(|(sorting, sorted, _)| counts.are_of(*sorting, sorted));
                             let again;
                             let places = if let Some((_, _, places)) = found {
