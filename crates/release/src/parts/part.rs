@@ -26,7 +26,6 @@ pub struct Part {
 }
 
 /// The rows, as far as they have been needed.
-#[expect(clippy::large_enum_variant, reason = "a part holds one")]
 enum Held {
     /// As they were read.
     Rows(Table),
