@@ -8,7 +8,7 @@
 use pairdp_certificate as plain;
 use pairdp_certificate::{Algorithm, Average};
 use pairdp_pairwise::{
-    Domain, Labels, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
+    Domain, Labels, LossKind, MarginLoss, MetricLoss, Neighbours, Objective, PointLoss, Problem, RankingForm,
     Regularity, kernel,
 };
 use pairdp_release::{Mechanism, Plan};
