@@ -72,7 +72,7 @@ def test_every_algorithm_is_certified_and_both_verifiers_agree(algorithm):
 
 def test_others_are_refused():
     for algorithm in ("matching-sgd", "online-pair", "localized-sgd"):
-        with pytest.raises(ValueError, match=f"{algorithm} is not a choice for survival"):
+        with pytest.raises(ValueError, match=f"the task survival cannot be combined with {algorithm}"):
             PrivateSurvivalRanker(**PUBLIC, algorithm=algorithm).fit(X, (event, time))
     with pytest.raises(TypeError, match="positive_label"):
         PrivateSurvivalRanker(**PUBLIC, positive_label=1)

@@ -24,7 +24,7 @@ pub fn who_reads(format: &str) -> String {
         Some(_) => format!(
             "a newer version of pairdp wrote it, and only that one or a later one reads it; this is {own}"
         ),
-        None => "give a file that `pairdp train` or `save` wrote".into(),
+        None => "give a model file, as training writes it".into(),
     }
 }
 

@@ -187,7 +187,10 @@ fn issue_18_07_a_secret_number_is_not_called_a_number_of_records() {
     let settings =
         Settings { max_records: Some(100), algorithm: Some(Algorithm::Moments), ..Settings::default() };
     let words = model(&settings, 40).certificate.protects();
-    assert_eq!(words, "adding or removing any one record; how many there are, at most 100, stays secret");
+    assert_eq!(
+        words,
+        "adding or removing any one record; how many there are, at most 100, shows only through the noise"
+    );
     let public = Settings { algorithm: Some(Algorithm::Moments), ..Settings::default() };
     assert_eq!(model(&public, 40).certificate.protects(), "replacing any one of 40 records by any other");
 }

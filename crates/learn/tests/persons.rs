@@ -63,9 +63,13 @@ fn rehearse(settings: Settings, table: Table, seed: u64) -> Vec<f64> {
 /// Everything in the file of a model but what the noise decided.
 fn without_released_numbers(model: &PrivateModel) -> serde_json::Value {
     let mut value: serde_json::Value = serde_json::from_str(&model.to_json().unwrap()).unwrap();
-    for path in
-        ["/predictor/parameters", "/predictor/representation/weights", "/predictor/representation/counted"]
-    {
+    // What was released, and the digest of it.
+    for path in [
+        "/predictor/parameters",
+        "/predictor/representation/weights",
+        "/predictor/representation/counted",
+        "/certificate/provenance/weights",
+    ] {
         if let Some(found) = value.pointer_mut(path) {
             *found = serde_json::Value::Null;
         }

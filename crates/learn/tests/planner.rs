@@ -51,7 +51,7 @@ fn the_choice_follows_public_facts_and_says_why() {
     let (risk, loss) = (Some(Risk::Records), Some(LossKind::CappedLogistic));
     let records = Settings { risk, loss, ..Settings::default() };
     assert_eq!(large.problem().objective(), records.problem(D).unwrap().objective());
-    assert!(large.because().unwrap().contains("a descent finds more"));
+    assert!(large.because().unwrap().contains("training in many steps finds more"));
     // Both learn from ranks, and a guess of the positive rate changes nothing.
     assert!(small.plan().representation().is_some() && large.plan().representation().is_some());
     assert_eq!(prepared(&auto(Some(0.001)), 100_000, 1e-6).plan(), large.plan());

@@ -244,7 +244,9 @@ fn what_has_no_proof_or_no_classes_is_refused_with_a_way_out() {
         );
         error.to_string()
     };
-    assert!(refused(counting(Task::Metric)).contains("probabilities are not a choice for metrics"));
+    assert!(
+        refused(counting(Task::Metric)).contains("the task metric cannot be combined with probabilities")
+    );
     assert!(refused(counting(Task::Regression)).contains("regression"));
     let asked = || counting(Task::Ranking);
     let secret = refused(Settings { max_records: Some(400), ..asked() });

@@ -48,7 +48,7 @@ pub enum ModelError {
     #[error("the model has scores and no probabilities, which flagging needs too")]
     NoProbabilities,
     /// What a task has not.
-    #[error("{what} are not a choice for {task}")]
+    #[error("the task {task} cannot be combined with {what}")]
     NotForTask {
         /// What was asked for.
         what: &'static str,

@@ -157,7 +157,7 @@ fn another_promise_is_refused_before_the_table_is_opened() {
     let create = "budget create few --ledger c.ledger --epsilon 1 --delta 1e-6 --adjacency add-remove-promised \
                   --schema cohort.schema.toml";
     let refused = workplace.run(create);
-    assert!(refused.code == 1 && refused.err.contains("was not given"), "{}", refused.err);
+    assert!(refused.code == 1 && refused.err.contains("were not given"), "{}", refused.err);
     assert_eq!(workplace.run(&format!("{create} --records 150")).code, 0);
     let train = |table: &str, cap: &str| {
         workplace.run(&format!(
@@ -217,7 +217,7 @@ fn issue_18_04_a_run_with_another_schema_is_refused_before_the_table_is_opened()
     let run = workplace.run(evaluate);
     assert_eq!(run.code, 0, "{}", run.err);
     let create = "budget create early --ledger c.ledger --epsilon 1 --delta 1e-6 --records 200";
-    assert!(workplace.run(create).out.contains("nothing can be reserved"));
+    assert!(workplace.run(create).out.contains("no run can start before its owner says"));
     let run = workplace
         .run("train cohort.csv --epsilon 0.1 --delta 1e-6 --ledger c.ledger --dataset early --out e.json");
     assert!(run.code == 1 && run.err.contains("does not say by which schema"), "{}", run.err);
@@ -368,7 +368,7 @@ fn issue_22_5_nobody_is_told_to_overwrite_a_key() {
     assert_eq!(run.code, 1);
     assert_eq!(
         run.err,
-        "error: c.ledger.key: a key is 64 hexadecimal digits\n\
+        "error: c.ledger.key: this is not a ledger key, which is 64 hexadecimal digits\n\
          hint: restore the key from a backup: a ledger opens with no other; a file that no ledger belongs to may be removed\n"
     );
 }

@@ -203,5 +203,5 @@ fn issue_22_3_released_numbers_that_could_not_be_printed_are_had_again() {
         ]
     );
     let unknown = workplace.run("budget result 00 --ledger c.ledger");
-    assert!(unknown.code == 1 && unknown.err.contains("holds no result"), "{}", unknown.err);
+    assert!(unknown.code == 1 && unknown.err.contains("has no result of an evaluation"), "{}", unknown.err);
 }

@@ -21,7 +21,7 @@ fn an_interrupted_run_is_spent_and_leaves_whole_files_or_none() {
     // Later and later moments, on a slow machine until one falls between reservation and end.
     while attempt < 12 || (balance()["open"] == 0 && attempt < 60) {
         attempt += 1;
-        let arguments = "train cohort.csv --epsilon 0.2 --delta 1e-6 --algorithm noisy-gd --steps 3000 \
+        let arguments = "train cohort.csv --epsilon 0.2 --delta 1e-6 --algorithm noisy-gd --steps 20000 \
                          --ledger c.ledger --dataset stays --checkpoint run.checkpoint --checkpoint-every 0 \
                          --order-seed 1 --out model.json";
         let mut child = interruptible()

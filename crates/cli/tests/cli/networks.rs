@@ -107,7 +107,7 @@ fn a_network_says_plainly_that_it_has_no_coefficients() {
     let run = workplace.run("baseline cohort.csv --scores network --out baseline.json");
     assert!(run.code == 1 && run.err.contains("a network has no baseline"), "{}", run.err);
     let run = workplace.run("train cohort.csv --epsilon 1 --delta 1e-6 --hidden 6 --out other.json");
-    assert!(run.code == 1 && run.err.contains("scores are linear here"), "{}", run.err);
+    assert!(run.code == 1 && run.err.contains("these scores are linear"), "{}", run.err);
     let run = workplace.run(
         "train cohort.csv --epsilon 1 --delta 1e-6 --scores network --algorithm moments --out other.json",
     );

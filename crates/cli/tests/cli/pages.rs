@@ -3,12 +3,17 @@
 use crate::common::Workplace;
 use std::path::Path;
 
-/// The commands of a page, without prompts and remarks.
-fn commands(page: &str) -> Vec<String> {
+/// A command of a page, without prompt and remark, and the refusal that the page prints below it, if it does.
+struct Printed {
+    command: String,
+    refusal: Vec<String>,
+}
+
+fn commands(page: &str) -> Vec<Printed> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
     let text = std::fs::read_to_string(path).unwrap();
     let mut fenced = false;
-    let mut found = Vec::new();
+    let mut found: Vec<Printed> = Vec::new();
     for line in text.lines() {
         if line.starts_with("```") {
             fenced = !fenced;
@@ -16,10 +21,15 @@ fn commands(page: &str) -> Vec<String> {
         }
         let code = if fenced { Some(line) } else { line.strip_prefix("    ") };
         let Some(code) = code.map(|code| code.strip_prefix("$ ").unwrap_or(code)) else { continue };
+        if let (Some(last), true) =
+            (found.last_mut(), code.starts_with("error: ") || code.starts_with("hint: "))
+        {
+            last.refusal.push(code.to_owned());
+        }
         if let Some(arguments) = code.strip_prefix("pairdp ") {
             let arguments = arguments.split("  #").next().unwrap_or(arguments);
             let arguments = arguments.split(" # ").next().unwrap_or(arguments);
-            found.push(arguments.trim().to_owned());
+            found.push(Printed { command: arguments.trim().to_owned(), refusal: Vec::new() });
         }
     }
     found
@@ -48,11 +58,16 @@ fn run(page: &str, records: usize, model: bool, left_out: &[&str], expected: usi
         assert_eq!(run.code, 0, "{}", run.err);
     }
     let all = commands(page);
-    let kept: Vec<&String> = all.iter().filter(|c| !left_out.iter().any(|word| c.contains(word))).collect();
-    assert_eq!(kept.len(), expected, "{page}: {kept:#?}");
-    for command in kept {
+    let kept: Vec<&Printed> =
+        all.iter().filter(|c| !left_out.iter().any(|word| c.command.contains(word))).collect();
+    let printed: Vec<&str> = kept.iter().map(|printed| printed.command.as_str()).collect();
+    assert_eq!(kept.len(), expected, "{page}: {printed:#?}");
+    for Printed { command, refusal } in kept {
         let run = workplace.run(command);
-        assert_eq!(run.code, 0, "{page}: pairdp {command}\n{}{}", run.out, run.err);
+        let wanted = i32::from(!refusal.is_empty());
+        assert_eq!(run.code, wanted, "{page}: pairdp {command}\n{}{}", run.out, run.err);
+        let found: Vec<&str> = run.err.lines().filter(|line| refusal.iter().any(|one| one == line)).collect();
+        assert_eq!(found.len(), refusal.len(), "{page}: pairdp {command}\n{}", run.err);
     }
 }
 
@@ -75,4 +90,30 @@ fn the_page_on_additive_models_runs_as_printed() {
 #[test]
 fn the_readme_runs_as_printed() {
     run("README.md", 6000, false, &["audit"], 12);
+}
+
+#[test]
+fn the_page_on_verifying_runs_as_printed() {
+    run("docs/verify.md", 300, true, &["migrate"], 4);
+}
+
+#[test]
+fn the_page_on_planning_runs_as_printed() {
+    run("docs/planner.md", 4000, false, &[], 4);
+}
+
+/// What says so as JSON is left to the transcripts.
+#[test]
+fn the_page_on_reports_runs_as_printed() {
+    run("docs/report.md", 6000, true, &["--json"], 6);
+}
+
+#[test]
+fn the_page_on_papers_runs_as_printed() {
+    run("docs/papers.md", 4000, false, &[], 3);
+}
+
+#[test]
+fn the_page_on_errata_runs_as_printed() {
+    run("docs/errata.md", 0, false, &[], 4);
 }

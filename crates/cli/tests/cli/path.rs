@@ -49,7 +49,7 @@ fn issue_18_03_verify_and_plan_say_for_whom() {
         (
             "--max-records 500",
             "add-remove-one",
-            "adding or removing any one record; how many there are, at most 500, stays secret",
+            "adding or removing any one record; how many there are, at most 500, shows only through the noise",
         ),
         (
             "--task metric --public-labels --algorithm noisy-gd --steps 2",

@@ -124,7 +124,7 @@ fn whom_a_command_protects_is_said_by_the_schema() {
     refused(&format!("{train} --schema records.schema.toml --max-persons 9"), "--max-records");
     assert_eq!(workplace.run(train).code, 0);
     std::fs::write(workplace.path("alone.csv"), table(2)).unwrap();
-    refused("evaluate m.json alone.csv --private --epsilon 1", "nothing says whose the records");
+    refused("evaluate m.json alone.csv --private --epsilon 1", "nothing says which person");
 }
 
 /// An id that is missing, or not of the kind that the schema says, is a fault of form: where it is, but not in which row.
