@@ -171,7 +171,7 @@ fn another_promise_is_refused_before_the_table_is_opened() {
     let broken = workplace.run(
         "train cohort.csv --epsilon 0.2 --delta 1e-8 --max-records 150 --promised --ledger c.ledger --dataset few --out m.json",
     );
-    assert!(broken.code == 1 && broken.err.contains("which this refusal tells"), "{}", broken.err);
+    assert!(broken.code == 1 && broken.err.contains("this refusal tells that"), "{}", broken.err);
     assert!(!workplace.files().iter().any(|file| file.contains("m.json")));
     let history = workplace.run("budget history few --ledger c.ledger").out;
     assert!(history.contains("cancelled") && !history.contains("committed"), "{history}");

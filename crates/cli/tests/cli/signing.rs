@@ -210,7 +210,7 @@ fn models_of_version_0_1_are_written_anew_and_others_are_named() {
     for (format, who) in [
         ("pairdp-model/1", "older than version 0.1"),
         ("pairdp-model/7", "a newer version of pairdp wrote it"),
-        ("pairdp-model/x", "give a file that"),
+        ("pairdp-model/x", "give a model file"),
     ] {
         let mut other = new.clone();
         other["format"] = json!(format);
