@@ -71,13 +71,13 @@ class Prediction(BaseEstimator):
         check_is_fitted(self, "model_")
         text = self._model.shapes()
         if text is None:
-            raise AttributeError("a metric has distances and no scores, so its columns add nothing to one")
+            raise AttributeError(self._why_none())
         shapes = []
         for shape in json.loads(text):
             ((_, parts),) = shape.pop("parts").items()
             cells, adds = zip(*parts, strict=True)
             if shape.pop("date", False):
-                cells = _dates(cells)
+                cells = tuple(_dates(cells))
                 shape["quantiles"] = shape["quantiles"] and _dates(shape["quantiles"])
             shapes.append({**shape, "cells": list(cells), "adds": list(adds)})
 

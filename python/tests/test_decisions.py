@@ -173,7 +173,7 @@ def test_evaluate_measures_with_noise_and_intervals(classifier):
     assert plain.accuracy is not None
     with pytest.raises(ValueError, match=r"epsilon|ε"):
         evaluate(classifier, TEST, LABELS, epsilon=0.0)
-    with pytest.raises(ValueError, match="cannot be released privately"):
+    with pytest.raises(ValueError, match="there is no private measure"):
         evaluate(baseline.Regressor(bounds=(-1, 1)).fit(X, Y), TEST, LABELS, epsilon=1.0)
 
 
@@ -203,7 +203,7 @@ def test_a_ledger_pays_for_evaluations(tmp_path):
 def test_score_on_the_table_of_fit_warns_and_nothing_is_kept_of_it(ranker):
     own = X.copy()
     model = PrivateRanker(epsilon=1.0, delta=1e-6, bounds=(-1, 1)).fit(own, Y)
-    with pytest.warns(PrivacyScoreWarning, match="not protected"):
+    with pytest.warns(PrivacyScoreWarning, match="guarantee does not cover it"):
         model.score(own, Y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

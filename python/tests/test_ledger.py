@@ -37,7 +37,7 @@ def test_runs_are_paid_and_named(ledger):
 
 def test_what_does_not_fit_is_refused(ledger):
     ledger.fit(ranker(0.8), "stays", X, y)
-    with pytest.raises(PrivacyBudgetError, match=r"has spent ε = 0\.8"):
+    with pytest.raises(PrivacyBudgetError, match=r"has already spent ε = 0\.8"):
         ledger.fit(ranker(0.8), "stays", X, y)
     assert ledger.show()["stays"]["spent"] == 0.8
     ledger.grant("stays", epsilon=3.0, delta=1e-6)
@@ -115,7 +115,7 @@ def test_issue_18_03_features_alone_are_not_booked_as_whole_records(ledger):
     schema = metric.table_schema(2)
     ledger.add("whole", epsilon=1.0, delta=1e-6, records=800, schema=schema)
     with pytest.raises(
-        ValueError, match="granted under replace-one adjacency, the run is private under replace-features"
+        ValueError, match="the grant of `whole` is for replace-one, and the run is private for replace-features"
     ):
         ledger.fit(metric, "whole", X, y)
     ledger.add("features", epsilon=1.0, delta=1e-6, records=800, schema=schema, public_labels=True)

@@ -81,7 +81,7 @@ def test_onnx_computes_the_same_scores(representation, tmp_path):
 
 
 def test_hidden_units_without_a_network_are_refused():
-    with pytest.raises(ValueError, match="linear here"):
+    with pytest.raises(ValueError, match="these scores are linear"):
         PrivateRanker(epsilon=1.0, delta=1e-6, bounds=(-1.0, 1.0), hidden=5, positive_label=True).fit(X, Y)
 
 

@@ -67,8 +67,9 @@ def test_the_guide_to_an_own_table_runs_as_printed(capsys, tmp_path, monkeypatch
     (schema,) = re.findall(r"```toml\n(.*?)```", guide.read_text(encoding="utf-8"), flags=re.DOTALL)
     (tmp_path / "visits.schema.toml").write_text(schema, encoding="utf-8")
     run(guide)
-    assert capsys.readouterr().out == "True replace-one-person\n"
-    assert verify(tmp_path / "python-model.json").holds
+    answer, *measured = capsys.readouterr().out.splitlines()
+    assert answer == "True replace-one-person" and measured[-1].startswith("Evaluation(epsilon=0.2")
+    assert verify(tmp_path / "python-model.json").holds and (tmp_path / "python-scores.csv").exists()
 
 
 def test_more_epsilon_makes_better_models_in_the_guide(capsys):

@@ -116,7 +116,7 @@ def test_moments_rest_on_a_released_histogram():
     exact = [np.mean(1.0) if edge == 0 else _left(edge) for edge in edges]
     # The largest distance was 0.08 in the mean of 300 models, with a deviation of 0.03.
     assert edges[-1] == 3.0 and np.all(np.diff(left) <= 1e-12) and np.abs(left - exact).max() < 0.3
-    with pytest.raises(AttributeError, match="releases no times"):
+    with pytest.raises(AttributeError, match="releases no survival curve"):
         PrivateSurvivalRanker(**PUBLIC, algorithm="noisy-gd").fit(X, (event, time)).survival_curve()
 
 

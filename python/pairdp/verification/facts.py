@@ -82,8 +82,8 @@ class Facts:
         self.trained_ridge = number(document["ridge"])
         for weight in self.predictor["parameters"]:
             number(weight)
-        known = self.plan["average"] in ("last", "second-half", "all")
-        require(known and number(self.plan["step_size"]) > 0.0, "this is no plan")
+        averaged = self.plan["average"] in ("last", "second-half", "all")
+        require(averaged and number(self.plan["step_size"]) > 0.0, "this is no plan")
         for column in fields(self.predictor["encoding"], "columns", "text")["columns"]:
             read_column(column)
 

@@ -117,8 +117,11 @@ def read_random_features(form: Any) -> int:
     if form is None:
         return 0
     form = fields(form, "directions linear spread seed")
-    linear, spread, directions = number(form["linear"]), number(form["spread"]), form["directions"]
-    require(isinstance(directions, int) and isinstance(form["seed"], int), "a part of a direction, or of a seed")
+    linear, spread = number(form["linear"]), number(form["spread"])
+    require(
+        isinstance(form["directions"], int) and isinstance(form["seed"], int), "a part of a direction, or of a seed"
+    )
+    directions = int(form["directions"])
     require(
         0.0 < linear < 1.0 and 1e-6 <= spread <= 1e6 and 1 <= directions <= 10**6,
         "no random features have such numbers",
