@@ -20,6 +20,10 @@ FIRST_DAY = datetime.date(1970, 1, 1)
 
 Rows = NDArray[np.float64] | list[Cells]
 
+_NO_COEFFICIENTS = "a network has no coefficients: its hidden units take all columns together"
+_NO_COLUMNS = "random features have no coefficients of columns: their directions take all columns together"
+_NO_SCORES = "a metric has distances and no scores, so its columns add nothing to one"
+
 
 class Prediction(BaseEstimator):
     """Holds a model, read once, and applies it."""
@@ -53,6 +57,12 @@ class Prediction(BaseEstimator):
         """
         rows = self._rows(X)
         return self._model.encode(rows)
+
+    def _why_none(self) -> str:
+        predictor = json.loads(self._model.text)["predictor"]
+        if "random_features" in predictor:
+            return _NO_COLUMNS
+        return _NO_COEFFICIENTS if "score" in predictor else _NO_SCORES
 
     def shapes(self) -> list[dict[str, Any]]:
         """Return what each column adds to a score, largest first.

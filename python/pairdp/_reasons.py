@@ -58,12 +58,6 @@ class Reasons(Prediction):
         index = X.index if isinstance(X, pandas.DataFrame) else None
         return pandas.DataFrame(adds, columns=names, index=index)
 
-    def _why_none(self) -> str:
-        predictor = json.loads(self._model.text)["predictor"]
-        if "random_features" in predictor:
-            return _NO_COLUMNS
-        return _NO_COEFFICIENTS if "score" in predictor else _NO_SCORES
-
     def _effects(self) -> dict[str, Any]:
         check_is_fitted(self, "model_")
         text = self._model.effects()
@@ -71,11 +65,6 @@ class Reasons(Prediction):
             raise AttributeError(self._why_none())
         effects: dict[str, Any] = json.loads(text)
         return effects
-
-
-_NO_COEFFICIENTS = "a network has no coefficients: its hidden units take all columns together"
-_NO_COLUMNS = "random features have no coefficients of columns: their directions take all columns together"
-_NO_SCORES = "a metric has distances and no scores, so its columns add nothing to one"
 
 
 def pandas_or_none() -> Any:

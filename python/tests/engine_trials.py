@@ -215,4 +215,6 @@ def public_facts(certificate):
     """Return all of a certificate but how far each noisy step went, and what follows from that."""
     released = dict(certificate["released"])
     releases = released.pop("releases")
-    return {**certificate, "released": {**released, "count": len(releases), "first": releases[0]}}
+    provenance = {name: value for name, value in certificate["provenance"].items() if name != "weights"}
+    released |= {"count": len(releases), "first": releases[0]}
+    return {**certificate, "released": released, "provenance": provenance}
