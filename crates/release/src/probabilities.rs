@@ -20,7 +20,7 @@ pub(crate) fn check(problem: Problem, plan: crate::Plan) -> Result<(), LearnErro
     const WHAT: &str = "probabilities";
     let task = |task| LearnError::NotForTask { what: WHAT, task };
     match problem.objective() {
-        Objective::Metric { .. } => return Err(task("metrics")),
+        Objective::Metric { .. } => return Err(task("metric")),
         Objective::Pointwise { loss: PointLoss::Residual { .. } } => return Err(task("regression")),
         Objective::Ranking { form: RankingForm::Comparable, .. } => return Err(task("survival")),
         Objective::Ranking { .. } | Objective::Pointwise { loss: PointLoss::Margin(_) } => {}
