@@ -123,7 +123,7 @@ def test_issue_18_03_features_alone_are_not_booked_as_whole_records(ledger):
     assert fitted.certificate_["claim"]["adjacency"] == "replace-features"
     # A guarantee for whole records is one for their features.
     ledger.fit(clone(metric).set_params(public_labels=False, epsilon=0.1), "features", X, y)
-    with pytest.raises(ValueError, match="public number"):
+    with pytest.raises(ValueError, match="public labels would tell"):
         ledger.add("neither", epsilon=1.0, delta=1e-6, records=None, schema=schema, public_labels=True)
 
 
