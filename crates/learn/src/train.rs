@@ -129,7 +129,7 @@ impl Training {
         checkpointer: &mut Checkpointer<'_>,
         read: impl FnOnce() -> Result<Rows, X>,
     ) -> Result<PaidRun, X> {
-        checkpointer.reads(&self.encoding, self.label.as_ref())?;
+        checkpointer.reads(&self.encoding, self.label.as_ref(), self.settings.random_features()?)?;
         let settings = self.settings_of(checkpointer)?;
         let prepare = |records| -> Result<TrainingSpec, LearnError> {
             let spec = settings.prepare(records, &self.encoding, self.budget)?;

@@ -9,10 +9,12 @@ use pairdp_learn::{RepresentationKind, Risk, Rows, ScoreKind, Settings, Training
 use pairdp_model::{PrivateModel, Task};
 use pairdp_noise::{Replay, Source};
 use pairdp_release::parts::{Ask, CountedParts, Part, describe, merge};
-use pairdp_release::{Checkpointer, LearnError};
+use pairdp_release::{Checkpointer, LearnError, Store};
 use pairdp_units::Budget;
 use pairdp_units::signed_time::signed_time;
 use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 fn random(task: Task) -> Settings {
     Settings { task, scores: Some(ScoreKind::RandomFeatures), hidden: Some(20), ..Settings::default() }
@@ -182,4 +184,46 @@ fn parts_learn_what_the_whole_table_does() {
     assert_eq!(found, expected);
     let read = Table::read(&files[0], &encoding, LabelUse::Read(&label)).unwrap();
     assert_eq!(read.rows, 100);
+}
+
+/// A store in memory.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Option<String>>>);
+
+impl Store for Kept {
+    fn load(&mut self) -> std::io::Result<Option<String>> {
+        Ok(self.0.lock().unwrap().clone())
+    }
+
+    fn save(&mut self, text: &str) -> std::io::Result<()> {
+        *self.0.lock().unwrap() = Some(text.to_owned());
+        Ok(())
+    }
+
+    fn remove(&mut self) -> std::io::Result<()> {
+        *self.0.lock().unwrap() = None;
+        Ok(())
+    }
+}
+
+/// The mechanism is the same for all directions, but a model of two sets of them is none.
+#[test]
+fn a_checkpoint_goes_on_along_its_own_directions_alone() {
+    let kept = Kept::default();
+    let by_seed = |seed| Settings { start_seed: Some(seed), steps: Some(40), ..random(Task::Ranking) };
+    let open = |seed, checkpointer: &mut Checkpointer<'_>| {
+        let rows = || Ok::<_, LearnError>(table(Task::Ranking, 600, 3).into());
+        training(by_seed(seed), Budget::new(1.0, 1e-6).unwrap()).open(&mut Unbooked, checkpointer, rows)
+    };
+    let mut store = kept.clone();
+    let mut checkpointer = Checkpointer::to(&mut store, Duration::ZERO);
+    open(1, &mut checkpointer).unwrap().rehearse(Replay::from_seed(8), &mut checkpointer).unwrap();
+    assert!(kept.0.lock().unwrap().is_some(), "nothing was saved");
+    for (seed, goes_on) in [(2, false), (1, true)] {
+        let mut store = kept.clone();
+        let mut checkpointer = Checkpointer::to(&mut store, Duration::ZERO);
+        let run = open(seed, &mut checkpointer)
+            .and_then(|run| run.rehearse(Replay::from_seed(9), &mut checkpointer).map(drop));
+        assert_eq!(run.is_ok(), goes_on, "seed {seed}: {run:?}");
+    }
 }

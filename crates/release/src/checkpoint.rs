@@ -26,7 +26,7 @@
 use crate::certificate::describe;
 use crate::{Curator, Iterates, LearnError, Mechanism, Plan};
 use pairdp_accountant::{Contested, Interrupted, Witness};
-use pairdp_certificate::{Certificate, GradientRelease, Representation};
+use pairdp_certificate::{Certificate, GradientRelease, RandomFeatures, Representation};
 use pairdp_data::{Encoding, Label};
 use pairdp_noise::{Secure, Source};
 use serde::{Deserialize, Serialize};
@@ -228,8 +228,18 @@ impl<'a> Checkpointer<'a> {
     ///
     /// # Errors
     /// [`LearnError::Checkpoint`] for one that is not of this run, [`LearnError::Store`] where it cannot be read.
-    pub fn reads(&mut self, encoding: &Encoding, label: Option<&Label>) -> Result<(), LearnError> {
-        let text = serde_json::to_string(&(encoding, label)).map_err(|_| LearnError::Checkpoint)?;
+    pub fn reads(
+        &mut self,
+        encoding: &Encoding,
+        label: Option<&Label>,
+        random_features: Option<RandomFeatures>,
+    ) -> Result<(), LearnError> {
+        // Other directions would be other columns under the same mechanism.
+        let text = match random_features {
+            Some(form) => serde_json::to_string(&(encoding, label, form)),
+            None => serde_json::to_string(&(encoding, label)),
+        };
+        let text = text.map_err(|_| LearnError::Checkpoint)?;
         self.reading = Some(digest(&text));
         Ok(())
     }
