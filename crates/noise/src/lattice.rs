@@ -27,6 +27,7 @@ use crate::source::Source;
 use crate::ziggurat::fill_gaussian;
 use crate::{NoiseError, Scale};
 use pairdp_units::directed::up_by;
+use pulp::{Arch, NullaryFnOnce};
 
 /// The finest lattice: 2³⁰ steps to σ. Finer would gain nothing: the rounding is below 10⁻⁹ σ already.
 pub const LARGEST_BITS: u32 = 30;
@@ -138,6 +139,7 @@ impl Lattice {
 
     /// The nearest lattice point, in steps: |result − value/g| ≤ 1/2 + 2⁻⁸ for values up to 2⁴⁶ g, beyond which it is
     /// clamped; 0 for NaN.
+    #[inline(always)]
     pub fn round(&self, value: f64) -> i64 {
         let quotient = value / self.step;
         let inside = if quotient > MAGNITUDE {
@@ -170,13 +172,31 @@ impl Lattice {
     /// As [`Lattice::release`].
     pub fn release_in_place(&self, query: &mut [f64], noise: &[i64]) {
         assert_eq!(query.len(), noise.len(), "one noise value for each coordinate");
-        for (value, noise) in query.iter_mut().zip(noise) {
-            *value = self.scale_back(self.round(*value), *noise);
-        }
+        Arch::new().dispatch(AddNoise { lattice: self, query, noise });
     }
 
     /// (point + noise)·g: the integer sum is exact, the rest is post-processing.
+    #[inline(always)]
     fn scale_back(&self, point: i64, noise: i64) -> f64 {
         point.saturating_add(noise) as f64 * self.step
+    }
+}
+
+/// A release, in the widest registers that the machine has: the same operations on every one of them.
+struct AddNoise<'a> {
+    lattice: &'a Lattice,
+    query: &'a mut [f64],
+    noise: &'a [i64],
+}
+
+impl NullaryFnOnce for AddNoise<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let lattice = *self.lattice;
+        for (value, noise) in self.query.iter_mut().zip(self.noise) {
+            *value = lattice.scale_back(lattice.round(*value), *noise);
+        }
     }
 }

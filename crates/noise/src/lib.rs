@@ -6,7 +6,7 @@
 //! under every input, with the probabilities the theory says.
 //!
 //! - [`Secure`] and [`Replay`]: where random words come from, and what a result may claim;
-//! - [`fill_gaussian`]: round(S·Z) for a continuous normal Z, at about a hundred million a second;
+//! - [`fill_gaussian`]: round(S·Z) for a continuous normal Z, at two to three hundred million a second where the processor has AVX-512;
 //! - [`fill_discrete_laplace`]: exact, for claims of pure ε; [`fill_euclidean`]: vectors for an ℓ2 sensitivity;
 //! - [`lattice`]: from a query in `f64` to a release in `f64`;
 //! - [`delta_share`]: what the samplers' distance from the ideal law costs in δ.

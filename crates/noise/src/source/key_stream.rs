@@ -7,18 +7,14 @@
 //! # Reference
 //! Bernstein, "Fast-key-erasure random-number generators" (2017); RFC 8439 for ChaCha20.
 
-use chacha20::rand_core::SeedableRng;
-use chacha20::rand_core::block::Generator;
-use chacha20::variants::Legacy;
-use chacha20::{ChaChaCore, R20};
+use chacha20::ChaCha20Legacy;
+use chacha20::cipher::{KeyIvInit as _, StreamCipher as _};
 use zeroize::{Zeroize, Zeroizing};
 
 /// 64-bit words in a batch.
 const WORDS: usize = 512;
 /// Words of each batch that become the next key.
 const KEY_WORDS: usize = 4;
-/// 64-bit words that the cipher makes in one call (four blocks).
-const CALL_WORDS: usize = 32;
 
 /// The generator behind every source. Not `Clone`: two copies would draw the same noise.
 pub(crate) struct KeyStream {
@@ -81,15 +77,10 @@ impl KeyStream {
     #[cold]
     #[inline(never)]
     fn refill(&mut self) {
-        let mut cipher = ChaChaCore::<R20, Legacy>::from_seed(self.key);
-        let mut blocks = [0_u32; 2 * CALL_WORDS];
-        for batch in self.words.chunks_exact_mut(CALL_WORDS) {
-            cipher.generate(&mut blocks);
-            for (word, halves) in batch.iter_mut().zip(blocks.chunks_exact(2)) {
-                *word = u64::from(halves[0]) | u64::from(halves[1]) << 32;
-            }
-        }
-        blocks.zeroize();
+        // All blocks in one call, as many side by side as registers hold, into the words themselves: no copy is left to erase.
+        let bytes = bytemuck::cast_slice_mut(&mut self.words[..]);
+        ChaCha20Legacy::new(&self.key.into(), &[0; 8].into()).write_keystream(bytes);
+        self.words.iter_mut().for_each(|word| *word = u64::from_le(*word));
         self.next = 0;
         self.key = *self.fresh_key();
     }
@@ -122,6 +113,42 @@ mod tests {
             assert_eq!(stream.word().to_le_bytes(), bytes);
         }
         assert_eq!(stream.key, skipped, "the next key is the part that is never handed out");
+    }
+
+    /// RFC 8439 §2.3, word by word: a block of ChaCha20 with nonce zero.
+    fn block_by_hand(key: &[u8; 32], counter: u32) -> [u32; 16] {
+        let word = |at: usize| u32::from_le_bytes(key[4 * at..4 * at + 4].try_into().unwrap());
+        let mut start = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        (0..8).for_each(|at| start[4 + at] = word(at));
+        start[12] = counter;
+        let mut state = start;
+        for _ in 0..10 {
+            for round in 0..8 {
+                let turn = if round < 4 { 0 } else { 1 };
+                let [a, b, c, d] = [0, 1, 2, 3].map(|row| 4 * row + (round + row * turn) % 4);
+                for (into, from, target, bits) in [(a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)] {
+                    state[into] = state[into].wrapping_add(state[from]);
+                    state[target] = (state[target] ^ state[into]).rotate_left(bits);
+                }
+            }
+        }
+        std::array::from_fn(|at| state[at].wrapping_add(start[at]))
+    }
+
+    /// Blocks are made side by side, in as many registers as the processor has; each must be the one of its own number.
+    #[test]
+    fn every_block_of_a_batch_is_chacha20() {
+        let mut key: [u8; 32] = std::array::from_fn(|at| at as u8);
+        let mut stream = KeyStream::new(&key);
+        for _ in 0..3 {
+            let blocks = (0..8 * WORDS as u32 / 64).flat_map(|counter| block_by_hand(&key, counter));
+            let bytes: Vec<u8> = blocks.flat_map(u32::to_le_bytes).collect();
+            let expected: Vec<u64> =
+                bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+            let found: Vec<u64> = (KEY_WORDS..WORDS).map(|_| stream.word()).collect();
+            assert_eq!(found, expected[KEY_WORDS..]);
+            key = bytes[..32].try_into().unwrap();
+        }
     }
 
     #[test]
