@@ -118,7 +118,8 @@ mod tests {
     /// RFC 8439 §2.3, word by word: a block of ChaCha20 with nonce zero.
     fn block_by_hand(key: &[u8; 32], counter: u32) -> [u32; 16] {
         let word = |at: usize| u32::from_le_bytes(key[4 * at..4 * at + 4].try_into().unwrap());
-        let mut start = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let mut start =
+            [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         (0..8).for_each(|at| start[4 + at] = word(at));
         start[12] = counter;
         let mut state = start;
