@@ -130,8 +130,8 @@ def speed(lines: list[Line]) -> None:
     ]
     head = [
         "contender",
-        "CPU time over ours",
-        "peak memory over ours",
+        "CPU time over one release",
+        "peak memory over one release",
         "memory added by the fit, in sizes of the table",
     ]
     table(head, rows)

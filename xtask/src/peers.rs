@@ -26,7 +26,7 @@ const ENVIRONMENTS: [(&str, &[&str]); 8] = [
 ];
 
 /// A job, the environment that it runs in, and how it is called; `ours` is the benchmark program.
-const RUNS: [(&str, &str, &[&str]); 18] = [
+const RUNS: [(&str, &str, &[&str]); 19] = [
     ("accountant", "ours", &["race", "--job", "accountant"]),
     ("accountant", "accounting", &["accountant.py"]),
     ("noise", "ours", &["race", "--job", "noise"]),
@@ -41,6 +41,7 @@ const RUNS: [(&str, &str, &[&str]); 18] = [
     ("training", "interpret", &["training.py", "dp-ebm"]),
     ("metric", "pairdp", &["metric.py", "ours"]),
     ("metric", "metric-learn", &["metric.py", "metric-learn"]),
+    ("speed", "pairdp", &["speed.py", "moments"]),
     ("speed", "pairdp", &["speed.py", "ours"]),
     ("speed", "diffprivlib", &["speed.py", "diffprivlib"]),
     ("speed", "opacus", &["speed.py", "opacus"]),
