@@ -14,7 +14,12 @@ const SMALLEST: f64 = 1e-12;
 /// Shifts beyond which sampling is not worth computing: the sampled record is recognised at sight.
 const LARGEST_SHIFT: f64 = 60.0;
 /// Tail for tilts, relative to δ/T: as the certificate cuts.
-const TILT_CUT: f64 = 1e-5;
+const TILT_CUT: f64 = 3e-4;
+
+/// FINE where δ is asked: errors in it are the answer's own.
+const FINE_FOR_DELTA: f64 = 3e-4;
+/// A guess of ε is good enough to lay a fine grid when a coarse one moves it by at most this share.
+const SETTLED: f64 = 0.3;
 
 /// An upper bound and how it was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,11 +95,12 @@ pub(crate) fn epsilon(terms: &[Term], target: Delta) -> Result<Bound, Accountant
     if !moderate(terms) {
         return Ok(best);
     }
-    if let Ok(renyi) = rdp::epsilon(terms, delta) {
+    if let Ok(moments) = rdp::moments(terms, delta) {
+        let renyi = rdp::epsilon(&moments, delta);
         if renyi.epsilon < best.value {
             best = Bound { value: renyi.epsilon, method: Method::Renyi };
         }
-        if let Ok(value) = certificate(terms, delta, renyi)
+        if let Ok(value) = certificate(terms, delta, &moments, renyi)
             && value < best.value
         {
             best = Bound { value, method: Method::PrivacyLoss };
@@ -105,43 +111,54 @@ pub(crate) fn epsilon(terms: &[Term], target: Delta) -> Result<Bound, Accountant
 
 /// ε by discretised losses.
 ///
-/// Rényi accounting gave a first guess, coarse grids improve it, a fine one certifies.
-pub(crate) fn certificate(terms: &[Term], delta: f64, first: RenyiBound) -> Result<f64, AccountantError> {
-    let tail = larger(TILT_CUT * delta / total_count(terms), 1e-315);
-    let moments = Moments::new(terms, tail, 0.0)?;
+/// Rényi accounting gave a first guess and moments for the tilts, coarse grids improve the guess, a fine one certifies.
+pub(crate) fn certificate(
+    terms: &[Term],
+    delta: f64,
+    moments: &Moments,
+    first: RenyiBound,
+) -> Result<f64, AccountantError> {
     if !first.epsilon.is_finite() {
         return Err(AccountantError::NoConvergence("no first guess of ε"));
     }
-    let (mut guess, mut tilt) = (larger(first.epsilon, SMALLEST), first.order - 1.0);
-    let mut slope = 0.0;
+    let (mut guess, mut saddle) = (larger(first.epsilon, SMALLEST), first.order - 1.0);
+    // How much smaller a tilt than the saddle's coarse grids took, and how fast log δ falls there.
+    let (mut calm, mut slope) = (1.0, 0.0);
     for _ in 0..12 {
-        tilt = moments.saddle(guess, tilt);
-        let coarse = composed(terms, (guess, delta), (tilt, tilt), 3.0 * COARSE)?;
+        saddle = moments.saddle(guess, saddle);
+        let grid = Grid::new(terms, guess, delta, larger(saddle, slope), 3.0 * COARSE)?;
+        let coarse = Composed::new(terms, calm * saddle, guess, grid)?;
         let next = coarse.epsilon(delta, guess);
-        slope = (coarse.delta(next) / coarse.delta(1.02 * next)).ln() / (0.02 * next);
+        if next <= 0.0 {
+            // A coarse grid's bound is a bound as well.
+            return Ok(0.0);
+        }
         if !next.is_finite() {
             return Err(AccountantError::NoConvergence("the search for ε left its range"));
         }
+        calm = coarse.tilt() / saddle;
+        slope = (coarse.delta(next) / coarse.delta(1.02 * next)).ln() / (0.02 * next);
         let next = larger(next, SMALLEST);
-        let settled = (next - guess).abs() <= 0.1 * next;
+        let settled = (next - guess).abs() <= SETTLED * next;
         guess = next;
         if settled {
             break;
         }
     }
-    tilt = moments.saddle(guess, tilt);
-    // How far the grid moves ε depends on the slope of log δ, which the coarse grid knows better than the tilt.
-    let slope = if slope > tilt && slope.is_finite() { slope } else { tilt };
     let mut best = f64::INFINITY;
     for _ in 0..4 {
-        let value = composed(terms, (guess, delta), (tilt, slope), FINE)?.epsilon(delta, guess);
+        saddle = moments.saddle(guess, saddle);
+        // How far the grid moves ε depends on the slope of log δ, which the coarse grid knows better than the saddle.
+        let grid =
+            Grid::new(terms, guess, delta, larger(saddle, slope), FINE)?.spending(terms, guess * slope);
+        let fine = Composed::new(terms, calm * saddle, guess, grid)?;
+        let value = fine.epsilon(delta, guess);
         best = smaller(best, value);
-        // A window made for another ε gives a bound that holds, but is loose.
-        if (value - guess).abs() <= 0.5 * guess || !(value > 0.0 && value.is_finite()) {
+        if value <= 0.0 || !value.is_finite() || fine.reaches(value) && value > 0.5 * guess {
             break;
         }
+        // A period made for another ε gives a bound that holds, but is loose.
         guess = value;
-        tilt = moments.saddle(guess, tilt);
     }
     Ok(best)
 }
@@ -151,18 +168,8 @@ pub(crate) fn surely_within(terms: &[Term], epsilon: f64, delta: f64) -> bool {
     if terms.is_empty() || !moderate(terms) || !(epsilon > 0.0 && epsilon.is_finite() && delta > 0.0) {
         return false;
     }
-    rdp::epsilon(terms, delta).is_ok_and(|bound| bound.epsilon <= epsilon)
+    rdp::moments(terms, delta).is_ok_and(|moments| rdp::epsilon(&moments, delta).epsilon <= epsilon)
         || log_delta(terms, epsilon, delta, COARSE).is_ok_and(|log| log <= delta.ln())
-}
-
-/// Composed losses for (ε, δ), with a tilt and an upper estimate of the slope of log δ.
-fn composed(
-    terms: &[Term],
-    (epsilon, delta): (f64, f64),
-    (tilt, slope): (f64, f64),
-    excess: f64,
-) -> Result<Composed, AccountantError> {
-    Composed::new(terms, tilt, epsilon, Grid::new(terms, epsilon, delta, slope, excess)?)
 }
 
 /// An upper bound on log δ at ε, accurate for δ near `delta`: what a search needs.
@@ -172,9 +179,19 @@ pub(crate) fn log_delta(
     delta: f64,
     excess: f64,
 ) -> Result<f64, AccountantError> {
+    log_delta_on(terms, epsilon, delta, |tilt| Grid::new(terms, epsilon, delta, tilt, excess))
+}
+
+/// The same on a grid that is made for a tilt.
+fn log_delta_on(
+    terms: &[Term],
+    epsilon: f64,
+    delta: f64,
+    grid: impl Fn(f64) -> Result<Grid, AccountantError>,
+) -> Result<f64, AccountantError> {
     let tail = larger(TILT_CUT * delta / total_count(terms), 1e-315);
     let tilt = Moments::new(terms, tail, 0.0)?.saddle(epsilon, 1.0);
-    Ok(composed(terms, (epsilon, delta), (tilt, tilt), excess)?.delta(epsilon).ln())
+    Ok(Composed::new(terms, tilt, epsilon, grid(tilt)?)?.delta(epsilon).ln())
 }
 
 /// An upper bound on δ at ε > 0.
@@ -230,7 +247,9 @@ fn certified_delta(terms: &[Term], epsilon: f64) -> Result<f64, AccountantError>
             break;
         }
     }
-    Ok(log_delta(terms, epsilon, guess, FINE)?.exp())
+    // Errors of δ are those of the answer here, so a tenth of what an ε may spend.
+    let grid = |tilt| Ok(Grid::new(terms, epsilon, guess, tilt, FINE_FOR_DELTA)?.spending(terms, 0.1));
+    Ok(log_delta_on(terms, epsilon, guess, grid)?.exp())
 }
 
 /// A lower bound on what the attained pairs `terms` cost: their value less the engine's error.

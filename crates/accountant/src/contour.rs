@@ -19,7 +19,8 @@
 //! (quadrature nodes) × (points on the line), about 10³ × 10² multiplications by a rotation.
 
 use crate::AccountantError;
-use crate::moments::{Losses, Moments, Term};
+use crate::moments::{Losses, Moments, Node, Term};
+use crate::rdp;
 use pairdp_units::directed::larger;
 use realfft::num_complex::Complex;
 
@@ -165,7 +166,7 @@ struct Rotor {
 }
 
 impl Rotor {
-    fn new(nodes: &[(f64, f64)], log_total: f64, count: f64, crossing: f64, step: f64) -> Self {
+    fn new(nodes: &[Node], log_total: f64, count: f64, crossing: f64, step: f64) -> Self {
         let mut rotor = Self {
             mass: Vec::new(),
             cos: Vec::new(),
@@ -173,7 +174,7 @@ impl Rotor {
             turn_cos: Vec::new(),
             turn_sin: Vec::new(),
         };
-        for &(loss, log_mass) in nodes {
+        for &Node { loss, log_mass, .. } in nodes {
             let mass = (log_mass + crossing * loss - log_total).exp();
             // What cannot change T·log M by 1e-18 is not carried along.
             if mass * count > 1e-18 {
@@ -317,7 +318,7 @@ pub(crate) fn epsilon(terms: &[Term], target: f64, accuracy: f64) -> Result<Valu
     let log_target = target.ln();
     let tail = cut_mass(log_target, total_count(terms));
     let moments = Moments::new(terms, tail, 0.0)?;
-    let first = crate::rdp::epsilon(terms, target)?;
+    let first = rdp::epsilon(&rdp::moments(terms, target)?, target);
     if !(first.epsilon > 0.0 && first.epsilon.is_finite()) {
         return Err(AccountantError::NoConvergence("no Rényi order gives a first guess"));
     }

@@ -3,7 +3,10 @@
 //! *Connect the dots* (Doroshenko et al. 2022), by masses: the outcomes with loss in a cell (a, b] have mass p under
 //! P and r under Q; they are replaced by two outcomes with losses a and b that keep both masses. That is a
 //! mean-preserving spread of the likelihood ratio, so the new pair dominates the old one, and the error is of
-//! second order in the spacing. The mass at b is (p − e^a r)/(1 − e^{−spacing}).
+//! second order in the width of the cell. The mass at b is (p − e^a r)/(1 − e^{a − b}).
+//!
+//! Cells are one spacing wide near 0, where nearly all of a rarely sampled step lies, and widen with the loss, always ending on
+//! the grid: thousands of them would hold next to nothing otherwise.
 //!
 //! Why not from differences of δ(ε), as is usual: at a sampling rate of 10⁻⁶ and a spacing of 10⁻⁷ they cancel
 //! completely. Here p and p − e^a·r are integrals of *positive* functions over the cell, done by Gauss–Legendre
@@ -15,6 +18,7 @@
 
 use crate::AccountantError;
 use crate::pair::{Pair, Parts};
+use crate::pld::Grid;
 use crate::quadrature::legendre;
 use crate::side::{REACH, Side};
 use crate::special::normal_density;
@@ -24,8 +28,10 @@ use pairdp_units::directed::{larger, smaller};
 pub(crate) const MASS_ULPS: f64 = 512.0;
 /// From this exponent on e^x − 1 is e^x to the last bit.
 const FAR: f64 = 40.0;
+/// Losses beyond so many spacings are refused: their indices would not be exact.
+const FARTHEST: f64 = 1e15;
 /// The most cells on one side of 0.
-pub(crate) const MOST_CELLS: f64 = 1_048_576.0;
+const MOST_CELLS: usize = 1 << 20;
 
 /// Which way losses move to the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,10 +42,10 @@ pub(crate) enum Rounding {
     Down,
 }
 
-/// Masses at the losses `(first + j)·spacing`, and at infinity.
+/// Masses at losses on the grid, and at infinity.
 pub(crate) struct GridLosses {
-    pub(crate) first: f64,
-    pub(crate) mass: Vec<f64>,
+    /// (index, mass > 0): the loss is the index times the spacing. An index may come twice, in no order.
+    pub(crate) finite: Vec<(f64, f64)>,
     pub(crate) infinite: f64,
 }
 
@@ -58,77 +64,73 @@ pub(crate) fn largest_loss(pair: Pair, tail: f64) -> f64 {
 }
 
 /// The losses of `pair` on the grid, at most about `tail` of mass going to infinity for its sides.
-pub(crate) fn discretise(
-    pair: Pair,
-    spacing: f64,
-    tail: f64,
-    rounding: Rounding,
-) -> Result<GridLosses, AccountantError> {
+pub(crate) fn discretise(pair: Pair, grid: Grid) -> Result<GridLosses, AccountantError> {
+    let Grid { spacing, tail, rounding, .. } = grid;
     let Parts { sides, atoms, infinite } = pair.parts(tail);
-    let reach = (largest_loss(pair, tail) / spacing).ceil() + 2.0;
-    if reach.is_nan() || reach > MOST_CELLS + 3.0 {
-        return Err(AccountantError::NoConvergence("the grid of losses is too fine"));
-    }
+    // Rounding down keeps every cell narrow, as its error is of first order.
+    let widening = if rounding == Rounding::Up { grid.widening } else { 0.0 };
+    let nodes = nodes(largest_loss(pair, tail) / spacing, widening)?;
     let rules = Rules { narrow: legendre(3), medium: legendre(5), wide: legendre(10) };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded by MOST_CELLS")]
-    let reach = reach as usize;
-    let mut mass = vec![0.0; 2 * reach + 1];
-    let mut grid = GridLosses { first: -(reach as f64), mass: Vec::new(), infinite };
+    let mut grid = GridLosses { finite: Vec::new(), infinite };
     let mut known: Option<(Side, Cells)> = None;
     for (side, direct) in sides {
         if known.as_ref().is_none_or(|(seen, _)| *seen != side) {
-            let cells = Cells::new(&side, spacing, tail, rounding, &rules);
+            let cells = Cells::new(&side, spacing, tail, &nodes, rounding, &rules);
             known = Some((side, cells));
         }
         let Some((_, cells)) = &known else { continue };
+        let last = nodes[cells.mass.len() - 1];
         if direct {
-            mass[reach..].iter_mut().zip(&cells.mass).for_each(|(node, value)| *node += value);
+            grid.finite.extend(nodes.iter().copied().zip(cells.mass.iter().copied()));
         } else {
-            for (j, value) in cells.mirrored().iter().enumerate() {
-                mass[reach - j] += value * (-spacing * j as f64).exp();
-            }
+            let masses = nodes.iter().zip(cells.mirrored());
+            grid.finite.extend(masses.map(|(node, value)| (-node, value * (-spacing * node).exp())));
         }
         // What lies beyond the last cell: infinite when it speaks for P, else the least loss there is.
         match (direct, rounding) {
             (true, Rounding::Up) => grid.infinite += cells.beyond_numerator,
-            (true, Rounding::Down) => mass[reach + cells.mass.len() - 1] += cells.beyond_numerator,
-            (false, Rounding::Up) => mass[reach + 1 - cells.mass.len()] += cells.beyond_denominator,
+            (true, Rounding::Down) => grid.finite.push((last, cells.beyond_numerator)),
+            (false, Rounding::Up) => grid.finite.push((-last, cells.beyond_denominator)),
             (false, Rounding::Down) => {}
         }
     }
     for (loss, atom) in atoms {
-        split_atom(&mut mass, reach, loss / spacing, spacing, atom, rounding);
+        grid.finite.extend(split_atom(loss / spacing, spacing, atom, rounding));
     }
-    // A side with bounded losses leaves most of its half empty.
-    let empty = |mass: &&f64| **mass == 0.0;
-    let before = mass.iter().take_while(empty).count();
-    let after = mass[before..].iter().rev().take_while(empty).count();
-    mass.truncate(mass.len() - after);
-    grid.first += before as f64;
-    grid.mass = mass.split_off(before);
+    grid.finite.retain(|&(_, mass)| mass > 0.0);
     Ok(grid)
 }
 
-/// Puts one outcome on the grid, as connect-the-dots does with a cell.
-fn split_atom(mass: &mut [f64], reach: usize, position: f64, spacing: f64, atom: f64, rounding: Rounding) {
+/// Indices from 0 to at least `reach` that cells end on, at most the share `widening` of them apart, or 1.
+fn nodes(reach: f64, widening: f64) -> Result<Vec<f64>, AccountantError> {
+    let too_fine = AccountantError::NoConvergence("the grid of losses is too fine");
+    if reach.is_nan() || reach > FARTHEST {
+        return Err(too_fine);
+    }
+    let mut nodes = vec![0.0];
+    let mut index = 0.0;
+    while index < reach.ceil() + 2.0 {
+        index += larger((widening * index).floor(), 1.0);
+        nodes.push(index);
+        if nodes.len() > MOST_CELLS {
+            return Err(too_fine);
+        }
+    }
+    Ok(nodes)
+}
+
+/// One outcome on the grid, as connect-the-dots does with a cell.
+fn split_atom(position: f64, spacing: f64, atom: f64, rounding: Rounding) -> [(f64, f64); 2] {
     let nearest = position.round();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "within the grid by its size"
-    )]
-    let index = |at: f64| (at + reach as f64) as usize;
     if (position - nearest).abs() <= 1e-12 * position.abs() {
-        mass[index(nearest)] += atom;
-        return;
+        return [(nearest, atom), (nearest + 1.0, 0.0)];
     }
     let below = position.floor();
     let upper = match rounding {
         Rounding::Up => (-(below - position) * -spacing).exp_m1() / (-spacing).exp_m1(),
         Rounding::Down => 0.0,
     };
-    mass[index(below)] += atom * (1.0 - upper);
-    mass[index(below) + 1] += atom * upper;
+    [(below, atom * (1.0 - upper)), (below + 1.0, atom * upper)]
 }
 
 /// ∫ n·(A − e^ε·B) over the outcomes of a side with loss above ε ≥ 0: its part of δ(ε).
@@ -159,7 +161,7 @@ impl Cells {
         self.lowered.as_ref().unwrap_or(&self.mass)
     }
 
-    fn new(side: &Side, spacing: f64, tail: f64, rounding: Rounding, rules: &Rules) -> Self {
+    fn new(side: &Side, spacing: f64, tail: f64, nodes: &[f64], rounding: Rounding, rules: &Rules) -> Self {
         let end = side.cut(tail);
         let mut cells = Self {
             mass: vec![0.0],
@@ -167,19 +169,17 @@ impl Cells {
             beyond_numerator: 0.0,
             beyond_denominator: 0.0,
         };
-        let share = -(-spacing).exp_m1();
         let (mut low, mut width) = (side.start, 0.0);
         let mut cell = Cell::of(side);
-        loop {
-            let index = cells.mass.len() - 1;
-            let loss = spacing * index as f64;
-            let high = side.position(loss + spacing, low + width);
+        for (index, ends) in nodes.windows(2).enumerate() {
+            let (loss, losses) = (spacing * ends[0], spacing * (ends[1] - ends[0]));
+            let high = side.position(spacing * ends[1], low + width);
             let bounded = high.is_infinite();
             let stop = if bounded { larger(low, REACH) } else { high };
             width = stop - low;
             cell.move_to(side, loss, low);
             let (mut mass, gain) = cell.integrate(width, rules);
-            let mut upper = smaller(gain / share, mass);
+            let mut upper = smaller(gain / -(-losses).exp_m1(), mass);
             if bounded {
                 // The little that lies beyond the reach of numbers.
                 let rest = side.numerator.tail(stop);
@@ -194,18 +194,18 @@ impl Cells {
             cells.mass.push(at_high);
             if let Some(lowered) = &mut cells.lowered {
                 // The denominator's mass e^{−a}(mass − gain) goes to −b.
-                lowered.push((mass - gain) * spacing.exp());
+                lowered.push((mass - gain) * losses.exp());
             }
             low = stop;
             if bounded {
-                break;
+                return cells;
             }
             if low >= end {
-                cells.beyond_numerator = side.numerator.tail(low);
-                cells.beyond_denominator = side.denominator.tail(low);
                 break;
             }
         }
+        cells.beyond_numerator = side.numerator.tail(low);
+        cells.beyond_denominator = side.denominator.tail(low);
         cells
     }
 }

@@ -37,6 +37,7 @@ mod composition;
 mod contour;
 mod discretise;
 pub mod event;
+mod folded;
 pub mod gaussian;
 pub mod hidden_state;
 mod moments;

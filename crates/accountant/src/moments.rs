@@ -36,9 +36,27 @@ pub(crate) struct Term {
 /// Losses and log-masses of one pair, or the closed form of a Gaussian one.
 pub(crate) enum Losses {
     /// K(s) = s(s+1)d²/2.
-    Gaussian { shift: f64 },
-    /// (ℓⱼ, log pⱼ).
-    Nodes(Vec<(f64, f64)>),
+    Gaussian {
+        shift: f64,
+    },
+    Nodes(Vec<Node>),
+}
+
+/// One loss ℓ with its P-mass p, and what the moments at every order need of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Node {
+    pub(crate) loss: f64,
+    pub(crate) log_mass: f64,
+    mass: f64,
+    /// p·E₂(−ℓ).
+    reversed: f64,
+}
+
+impl Node {
+    fn new(loss: f64, log_mass: f64) -> Self {
+        let mass = log_mass.exp();
+        Self { loss, log_mass, mass, reversed: mass * second_order(-loss) }
+    }
 }
 
 /// log M and its first two derivatives at a real point.
@@ -56,8 +74,8 @@ impl Losses {
             return Ok(Self::Gaussian { shift });
         }
         let parts = pair.parts(tail);
-        let mut nodes: Vec<(f64, f64)> =
-            parts.atoms.iter().filter(|atom| atom.0 != 0.0).map(|&(loss, mass)| (loss, mass.ln())).collect();
+        let atoms = parts.atoms.iter().filter(|atom| atom.0 != 0.0);
+        let mut nodes: Vec<Node> = atoms.map(|&(loss, mass)| Node::new(loss, mass.ln())).collect();
         let mut seen: Option<(Side, Vec<Point>)> = None;
         for (side, direct) in parts.sides {
             if seen.as_ref().is_none_or(|(known, _)| *known != side) {
@@ -65,7 +83,7 @@ impl Losses {
                 seen = Some((side, points));
             }
             for &(loss, numerator, denominator) in seen.iter().flat_map(|(_, points)| points) {
-                nodes.push(if direct { (loss, numerator) } else { (-loss, denominator) });
+                nodes.push(if direct { Node::new(loss, numerator) } else { Node::new(-loss, denominator) });
             }
         }
         Ok(Self::Nodes(nodes))
@@ -84,12 +102,17 @@ impl Losses {
             }
             Self::Nodes(nodes) => {
                 let (mut excess, mut first, mut second) = (0.0, 0.0, 0.0);
-                for &(loss, log_mass) in nodes {
-                    let tilted = (log_mass + s * loss).exp();
-                    excess += if (s * loss).abs() < 600.0 {
-                        log_mass.exp() * (second_order(s * loss) + s * second_order(-loss))
-                    } else {
+                for &Node { loss, log_mass, mass, reversed } in nodes {
+                    let a = s * loss;
+                    let tilted = if a.abs() > SMALL {
+                        let tilted = (log_mass + a).exp();
+                        excess +=
+                            if a.abs() < 600.0 { tilted - mass * (1.0 + a) + s * reversed } else { tilted };
                         tilted
+                    } else {
+                        let beyond = second_order(a);
+                        excess += mass * beyond + s * reversed;
+                        mass * (1.0 + a + beyond)
                     };
                     first += loss * tilted;
                     second += loss * loss * tilted;
@@ -109,18 +132,32 @@ impl Losses {
 /// (L, log mass under the numerator, log mass under the denominator).
 type Point = (f64, f64, f64);
 
+/// Up to here eᵃ − 1 − a is summed up as a series.
+const SMALL: f64 = 0.25;
+
 /// eᵃ − 1 − a without cancellation.
 fn second_order(a: f64) -> f64 {
-    if a.abs() > 0.25 {
+    if a.abs() > SMALL {
         return a.exp_m1() - a;
     }
     // Horner on a²/2·(1 + a/3·(1 + a/4·(…))).
     let mut sum = 1.0;
-    for k in (3..=14).rev() {
-        sum = 1.0 + a / f64::from(k) * sum;
+    for inverse in INVERSES {
+        sum = 1.0 + a * inverse * sum;
     }
     0.5 * a * a * sum
 }
+
+/// 1/14 to 1/3.
+const INVERSES: [f64; 12] = {
+    let mut inverses = [0.0; 12];
+    let mut k = 0;
+    while k < 12 {
+        inverses[k] = 1.0 / (14 - k) as f64;
+        k += 1;
+    }
+    inverses
+};
 
 /// Gauss–Legendre nodes of a side.
 fn points(side: &Side, tail: f64, frequency: f64) -> Result<Vec<Point>, AccountantError> {

@@ -1,49 +1,54 @@
 //! The certificate: composed privacy losses on a grid, with every rounding error accounted for.
 //!
 //! Each step's losses are put on a common grid by [`crate::discretise`], tilted by e^{θL}, transformed, raised to
-//! their powers, multiplied and transformed back. The tilt θ moves the bulk of the composed distribution to the ε
-//! of interest, so that tiny δ do not drown in the round-off of the transform; untilted implementations under-report
-//! from δ ≈ 10⁻¹⁰ on. What the transform, the powers, the finite window and the input masses can contribute is
-//! bounded and *added* to δ.
+//! their powers and multiplied; what then lies above ε is weighed by [`crate::folded`]. The tilt θ moves the bulk of the
+//! composed distribution towards the ε of interest, so that tiny δ do not drown in the round-off of the transform; untilted
+//! implementations under-report from δ ≈ 10⁻¹⁰ on. What the transform, the powers, the finite period and the input masses can
+//! contribute is bounded and *added* to δ.
 //!
 //! # Guarantee
 //! [`Composed::delta`] is at least the true δ of the composition at every ε ≥ 0, [`Composed::epsilon`] satisfies
 //! δ(ε) ≤ δ when recomputed. Proof: `proofs/pld_rounding.md`.
 //!
 //! # Cost
-//! Two real transforms of N = window/spacing points, at most [`MOST_POINTS`]: under 150 MB.
+//! One real transform of N = period/spacing points, at most [`MOST_POINTS`], and a second one where the spectrum does not
+//! decay: under 150 MB.
 //!
 //! # Reference
 //! Koskela, Jälkö and Honkela (2020); Doroshenko et al. (2022). The budget is ours.
 
 use crate::AccountantError;
 use crate::contour::total_count;
-use crate::discretise::{GridLosses, MOST_CELLS, Rounding, discretise, largest_loss};
+use crate::discretise::{GridLosses, Rounding, discretise};
+use crate::folded::{Folded, log_largest_gain};
 use crate::moments::Term;
 use crate::pair::Pair;
-use crate::spectrum::{Errors, Spectrum};
-use crate::window::{Tilted, window};
+use crate::spectrum::{Spectrum, transform_error};
+use crate::window::{Tilted, highest};
 use pairdp_units::directed::{larger, smaller};
 
 /// The relative excess of ε that the grid of a certificate may cause.
-pub(crate) const FINE: f64 = 3e-4;
+pub(crate) const FINE: f64 = 3.5e-4;
 /// The same while searching.
 pub(crate) const COARSE: f64 = 2e-2;
 /// The mass one step sends to infinity, relative to δ/T.
-const CUT: f64 = 1e-5;
-/// What losses above the window may add to δ, relative to it.
-const ABOVE: f64 = 1e-6;
-/// What losses wrapped into the window may add to δ, relative to it.
+const CUT: f64 = 3e-4;
+/// What losses that are a period or more off may add to δ, relative to it, from above and from below.
 const WRAPPED: f64 = 3e-5;
+/// How much cells widen with the loss in a certificate, as a share of it. The error is of second order.
+pub(crate) const WIDENING: f64 = 1.0 / 256.0;
 /// The longest transform.
 pub(crate) const MOST_POINTS: f64 = 4_194_304.0;
-/// Losses whose weight is below e^{−DROPPED} are counted at that weight.
-const DROPPED: f64 = 60.0;
 
-/// How much smaller a tilt is tried when the window is stretched.
-const CALMER: f64 = 0.9;
-/// Masses between two fresh exponentials.
-const BLOCK: usize = 64;
+/// The period is long enough down to this share of ε: guesses are too high by about what a coarse grid costs.
+const LOWER: f64 = 0.93;
+/// How much smaller a tilt is tried when the period is stretched.
+const CALMER: f64 = 0.85;
+/// What round-off may add to δ then, relative to it.
+const ROUND_OFF: f64 = 1e-4;
+
+/// The least share of these that must do.
+const SMALLEST_SHARE: f64 = 0.01;
 
 /// How fine to compute.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,26 +58,28 @@ pub(crate) struct Grid {
     pub(crate) tail: f64,
     /// The δ of interest.
     pub(crate) target: f64,
+    /// The share of CUT, WRAPPED and ROUND_OFF that may be spent.
+    pub(crate) share: f64,
+    /// Cells are at most this share of the losses in them, or one spacing.
+    pub(crate) widening: f64,
     pub(crate) rounding: Rounding,
 }
 
 impl Grid {
-    /// A grid fit for (ε, δ) near `epsilon` and `target` when losses are tilted by `tilt`.
+    /// A grid fit for (ε, δ) near `epsilon` and `target` where log δ falls at most at the rate `slope`.
     ///
-    /// Connect-the-dots adds at most spacing²/6 to the variance of a loss on average, hence about
-    /// θ·T·spacing²/12 to ε.
+    /// Connect-the-dots adds spacing²/6 to the variance of a loss on average, so θ(θ + 1)·T·spacing²/12 to log δ with θ about
+    /// the slope, and (θ + 1)·T·spacing²/12 to ε.
     pub(crate) fn new(
         terms: &[Term],
         epsilon: f64,
         target: f64,
-        tilt: f64,
+        slope: f64,
         excess: f64,
     ) -> Result<Self, AccountantError> {
         let count = total_count(terms);
-        let tail = larger(CUT * target / count, 1e-315);
-        let top = terms.iter().fold(0.0, |top, term| larger(top, largest_loss(term.pair, tail)));
-        let fine = smaller((12.0 * excess * epsilon / (tilt * count)).sqrt(), 0.1 / (1.0 + tilt));
-        let mut spacing = larger(fine, top / MOST_CELLS);
+        let steps = ((slope + 1.0) * count / 12.0).recip();
+        let mut spacing = smaller((excess * epsilon * steps).sqrt(), 0.1 / (1.0 + slope));
         // Pure releases of one ε fall on the grid exactly.
         if let [Term { pair: Pair::RandomisedResponse { epsilon }, .. }] = terms {
             spacing = epsilon / (epsilon / spacing).ceil();
@@ -81,10 +88,18 @@ impl Grid {
             spacing = round_bits(spacing);
         }
         if spacing > 0.0 && spacing.is_finite() {
-            Ok(Self { spacing, tail, target, rounding: Rounding::Up })
+            let widening = WIDENING * (excess / FINE).sqrt();
+            let grid = Self { spacing, tail: 0.0, target, share: 1.0, widening, rounding: Rounding::Up };
+            Ok(grid.spending(terms, 1.0))
         } else {
             Err(AccountantError::NoConvergence("no grid fits the losses"))
         }
+    }
+
+    /// The same grid when ε·|d log δ/dε| is this: what is little for δ is not for ε where δ hardly falls.
+    pub(crate) fn spending(self, terms: &[Term], fall: f64) -> Self {
+        let share = if fall > SMALLEST_SHARE { smaller(fall, 1.0) } else { SMALLEST_SHARE };
+        Self { tail: larger(CUT * share * self.target / total_count(terms), 1e-315), share, ..self }
     }
 }
 
@@ -95,34 +110,30 @@ fn round_bits(value: f64) -> f64 {
 
 /// A composed, tilted loss distribution.
 pub(crate) struct Composed {
-    spacing: f64,
     tilt: f64,
-    /// Index of the loss of `mass[0]`.
-    first: f64,
-    /// Tilted masses, as computed.
-    mass: Vec<f64>,
+    law: Folded,
     /// Σ T log M of the tilt.
     log_scale: f64,
-    /// Bounds on the errors of the tilted masses.
-    errors: Errors,
     /// Bound on Σ T·(relative error of the input masses).
     slack: f64,
     infinite: f64,
-    /// The δ it was built for.
+    /// The least ε that its period is long enough for, and the δ it was built for.
+    lowest: f64,
     target: f64,
     rounding: Rounding,
 }
 
-/// Tilted steps and the window that their composition needs.
+/// Tilted steps and the period that their composition needs.
 struct Plan {
     steps: Vec<Tilted>,
     tilt: f64,
-    /// ε in grid units.
-    here: f64,
-    /// Above this index what is left of P weighs at most ABOVE·δ.
-    top: f64,
+    epsilon: f64,
+    /// Hardly any of the tilted law is above this index.
+    highest: f64,
     /// The number of points.
     points: f64,
+    /// About what round-off can add to δ, relative to it, if the spectrum does not decay.
+    round_off: f64,
     /// Whether mass far above ε sets their number.
     stretched: bool,
 }
@@ -139,18 +150,21 @@ impl Plan {
             .map(|(one, count)| Tilted::new(one, grid.spacing, tilt, *count))
             .collect::<Result<_, _>>()?;
         let log_scale: f64 = steps.iter().map(|step| step.count * step.log_total).sum();
+        let log_wrapped = (WRAPPED * grid.share * grid.target).ln();
         let log_factor = log_scale - tilt * epsilon;
-        let top = (epsilon + larger(log_factor - (ABOVE * grid.target).ln(), 0.0) / tilt) / grid.spacing;
-        let log_wrapped = (WRAPPED * grid.target).ln() - log_factor - log_largest_gain(tilt);
-        let (low, high) = window(&steps, smaller(log_wrapped.exp(), 1e-4));
-        // What wraps around from above must land below ε, what wraps from below must land above `top`.
-        let here = epsilon / grid.spacing;
-        let (above, below) = (high - here, top - smaller(low, here));
+        let log_above = log_wrapped - log_factor - log_largest_gain(tilt);
+        // Losses a period above ε come back to it, and those a period below at e^{−θNh} of their P-mass.
+        let highest = highest(&steps, smaller(log_above.exp(), 1e-4));
+        let above = highest - LOWER * epsilon / grid.spacing;
+        let below = -log_wrapped / (tilt * grid.spacing);
         let points = larger(larger(above, below) + 8.0, 16.0);
         if points.is_nan() {
             return Err(AccountantError::NoConvergence("the tilted losses have no window"));
         }
-        Ok(Self { steps, tilt, here, top, points, stretched: above > 1.5 * below })
+        let count: f64 = steps.iter().map(|step| step.count).sum();
+        let weights = (grid.spacing * 2.0 * tilt * (2.0 * tilt + 1.0) * (tilt + 1.0)).sqrt().recip();
+        let round_off = (log_factor - grid.target.ln()).exp() * count * transform_error(points) * weights;
+        Ok(Self { steps, tilt, epsilon, highest, points, round_off, stretched: above > 1.5 * below })
     }
 }
 
@@ -163,11 +177,6 @@ fn transform_length(points: f64) -> usize {
         .into_iter()
         .find(|&length| length >= points && power >= 64)
         .unwrap_or(power)
-}
-
-/// log of the largest (1 − e^{−z})e^{−θz}.
-fn log_largest_gain(tilt: f64) -> f64 {
-    tilt * tilt.ln() - (1.0 + tilt) * tilt.ln_1p()
 }
 
 impl Composed {
@@ -184,16 +193,17 @@ impl Composed {
         for _ in 0..30 {
             let mut losses = Vec::new();
             for term in terms {
-                let one = discretise(term.pair, grid.spacing, grid.tail, grid.rounding)?;
+                let one = discretise(term.pair, grid)?;
                 losses.push((one, term.count as f64));
             }
             let mut plan = Plan::new(&losses, tilt, epsilon, grid)?;
-            if plan.stretched {
+            while plan.stretched {
                 // The rarest losses that were kept dominate the tilted law; a smaller tilt calms them.
-                let calmer = Plan::new(&losses, CALMER * tilt, epsilon, grid)?;
-                if calmer.points < plan.points {
-                    plan = calmer;
+                let calmer = Plan::new(&losses, CALMER * plan.tilt, epsilon, grid)?;
+                if calmer.points >= plan.points || calmer.round_off > ROUND_OFF * grid.share {
+                    break;
                 }
+                plan = calmer;
             }
             drop(losses);
             let most = if terms.len() > 1 { MOST_POINTS / 2.0 } else { MOST_POINTS };
@@ -207,7 +217,11 @@ impl Composed {
 
     fn transform(plan: &Plan, grid: Grid) -> Result<Self, AccountantError> {
         let length = transform_length(plan.points);
-        let first = larger(0.5 * plan.here, plan.top + 4.0 - length as f64).floor();
+        // Below this, mass that the tilted law still has comes round; how much is known at the planned ε only.
+        let lowest = match grid.rounding {
+            Rounding::Up => grid.spacing * (plan.highest - length as f64),
+            Rounding::Down => plan.epsilon,
+        };
         let mut product: Option<Spectrum> = None;
         let (mut log_scale, mut slack, mut infinite_log, mut base) = (0.0, 0.0, 0.0, 0.0);
         for step in &plan.steps {
@@ -221,80 +235,43 @@ impl Composed {
             infinite_log += step.count * (-step.infinite).ln_1p();
             base += step.count * step.centre;
         }
-        let (mut mass, errors) =
-            product.ok_or(AccountantError::NoConvergence("nothing to compose"))?.invert()?;
-        // Index 0 is the loss of `base`; start the window at `first`.
-        let shift = (first - base).rem_euclid(length as f64);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the length")]
-        mass.rotate_left(shift as usize);
+        let law = product.ok_or(AccountantError::NoConvergence("nothing to compose"))?.law()?;
         Ok(Self {
-            spacing: grid.spacing,
             tilt: plan.tilt,
-            first,
-            mass,
+            law: Folded::new(law, length, base, grid.spacing, plan.tilt),
             log_scale,
-            errors,
             slack: slack + 1e-12,
             infinite: -infinite_log.exp_m1(),
+            lowest,
             target: grid.target,
             rounding: grid.rounding,
         })
     }
 
+    /// Whether its period is long enough for an ε below the planned one.
+    pub(crate) fn reaches(&self, epsilon: f64) -> bool {
+        epsilon >= self.lowest
+    }
+
+    /// The tilt θ, at most the one asked for.
+    pub(crate) fn tilt(&self) -> f64 {
+        self.tilt
+    }
+
     /// An upper bound on δ(ε) (a lower bound when the losses were rounded down).
     pub(crate) fn delta(&self, epsilon: f64) -> f64 {
-        let theta = self.tilt;
-        // The first index whose loss is above ε. Below the window nothing is known.
-        let start = (epsilon / self.spacing).floor() + 1.0 - self.first;
-        if start < 0.0 {
-            return if self.rounding == Rounding::Up { 1.0 } else { 0.0 };
-        }
-        let (mut sum, mut weight) = (0.0, 0.0);
-        if start < self.mass.len() as f64 {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
-            let start = start as usize;
-            let (fade, decay) = ((-theta * self.spacing).exp(), (-self.spacing).exp());
-            for (block, masses) in self.mass[start..].chunks(BLOCK).enumerate() {
-                let excess = self.spacing * (self.first + (start + block * BLOCK) as f64) - epsilon;
-                if theta * excess > DROPPED {
-                    break;
-                }
-                // Exponentials by multiplication, started afresh in every block.
-                let (mut faded, mut decayed) = ((-theta * excess).exp(), (-excess).exp());
-                for mass in masses {
-                    sum += mass * (1.0 - decayed) * faded;
-                    weight += mass.abs() * faded;
-                    faded *= fade;
-                    decayed *= decay;
-                }
-            }
-        }
-        // Σ over the grid of g(z) = (1 − e^{−z})e^{−θz} is at most its integral over the spacing plus its maximum.
-        let largest = log_largest_gain(theta).exp();
-        // The same for the sum of squares and the Euclidean bound; the better of the two holds.
-        let squares =
-            1.0 / (self.spacing * 2.0 * theta * (2.0 * theta + 1.0) * (theta + 1.0)) + largest * largest;
-        let round_off = smaller(
-            self.errors.each * (1.0 / (self.spacing * theta * (1.0 + theta)) + largest),
-            self.errors.euclidean * squares.sqrt(),
-        );
-        // Products of exponentials drift by a unit per factor.
-        let products = 4.0 * BLOCK as f64 * f64::EPSILON * weight;
-        let dropped = (-DROPPED).exp() + products;
-        // Losses above the window: (1 − e^{−z})e^{−θz} ≤ e^{−θz}.
-        let end = self.spacing * (self.first + self.mass.len() as f64);
-        let above = (-theta * (end - epsilon)).exp();
-        let log_factor = self.log_scale - theta * epsilon;
+        let weight = self.law.weight_above(epsilon);
+        let log_factor = self.log_scale - self.tilt * epsilon;
         match self.rounding {
             Rounding::Up => {
-                let tilted = larger(sum, 0.0) + round_off + dropped + above;
+                let tilted = larger(weight.value, 0.0) + weight.error;
                 smaller((log_factor + self.slack).exp() * tilted + self.infinite, 1.0)
             }
+            // What is counted at a wrong place is known to be little from there on.
+            Rounding::Down if epsilon < self.lowest => 0.0,
             Rounding::Down => {
-                // Wrapped mass may have been counted: at most WRAPPED on each side, by Chernoff's bound.
-                let tilted = sum - round_off - dropped;
-                let wrapped = 4.0 * WRAPPED * self.target;
-                larger((log_factor - self.slack).exp() * tilted - wrapped, 0.0)
+                let tilted = weight.value - weight.error;
+                larger((log_factor - self.slack).exp() * tilted - 4.0 * WRAPPED * self.target, 0.0)
             }
         }
     }
@@ -303,7 +280,7 @@ impl Composed {
     pub(crate) fn epsilon(&self, target: f64, guess: f64) -> f64 {
         let log_target = target.ln();
         let gap = |epsilon: f64| self.delta(epsilon).ln() - log_target;
-        if self.first <= 0.0 && self.delta(0.0) <= target {
+        if self.delta(0.0) <= target {
             return 0.0;
         }
         if self.infinite >= target || self.infinite.is_nan() {

@@ -4,7 +4,7 @@
 //! spectrum is close to 1, its T-th power needs log(1 + F) with full relative precision, and F keeps it.
 //!
 //! # Guarantee
-//! Entries of [`Spectrum::invert`] differ from the exact cyclic convolution by at most the returned error.
+//! What [`Spectrum::law`] returns differs from the exact cyclic convolution by at most the errors with it.
 //! Proof: `proofs/pld_rounding.md`.
 
 use crate::AccountantError;
@@ -16,6 +16,8 @@ use std::cell::RefCell;
 
 /// Powers below e^{−DROPPED} are set to 0.
 const DROPPED: f64 = 60.0;
+/// Up to one kept frequency in so many, the law stays as frequencies: it is then cheaper to sum over them each time.
+const FEW: usize = 32;
 
 /// log of a product of powers by frequency (half of them: the masses are real), and a bound on its error.
 pub(crate) struct Spectrum {
@@ -24,6 +26,22 @@ pub(crate) struct Spectrum {
     bounds: Vec<f64>,
     /// Bound on the Euclidean norm of all errors over √N.
     euclidean: f64,
+}
+
+/// A composed law on the circle of the transform, entry 0 being the sum of the centres.
+pub(crate) enum Law {
+    /// Its masses, with bounds on their errors.
+    Masses(Vec<f64>, Errors),
+    /// The frequencies at which it has not died out, and a bound on the mean size of all others.
+    Frequencies { kept: Vec<Kept>, unknown: f64 },
+}
+
+/// One frequency of a composed law.
+pub(crate) struct Kept {
+    pub(crate) frequency: usize,
+    pub(crate) value: Complex<f64>,
+    /// Bound on the relative error.
+    pub(crate) relative_error: f64,
 }
 
 /// Bounds on the errors of composed masses.
@@ -38,8 +56,8 @@ pub(crate) struct Errors {
 /// Error of one output of a transform of `length` points relative to the sum of the sizes of its inputs: every
 /// output is a sum of inputs times products of rounded twiddles, one per level. The logarithm and the power add a
 /// few units more. The same factor bounds the Euclidean norm of the errors relative to that of the outputs.
-fn transform_error(length: usize) -> f64 {
-    4.0 * f64::EPSILON * ((length as f64).log2() + 8.0)
+pub(crate) fn transform_error(length: f64) -> f64 {
+    4.0 * f64::EPSILON * (length.log2() + 8.0)
 }
 
 /// Transforms up to this length are planned once a thread: 2 MB of twiddles at the most for each length.
@@ -71,27 +89,30 @@ impl Spectrum {
             forward.process(&mut input, &mut output).map_err(refused)?;
             (output, norms)
         };
-        let error = transform_error(length) * norms.sum;
-        let mut bounds = vec![0.0; logs.len()];
+        let error = transform_error(length as f64) * norms.sum;
+        // Sizes that e^{−DROPPED} is a power of need no logarithm. A dropped power is bounded by the size of the others, enlarged
+        // by the error.
+        let least = (-2.0 * DROPPED / step.count).exp();
+        let least_excess = (-2.0 * DROPPED / step.count).exp_m1();
+        let dropped = step.count * (least.sqrt() + error).ln();
+        let mut bounds = vec![dropped; logs.len()];
         for (value, bound) in logs.iter_mut().zip(&mut bounds) {
-            let magnitude = value.re * (2.0 + value.re) + value.im * value.im;
-            let half_log = if magnitude > -1.0 { 0.5 * magnitude.ln_1p() } else { f64::NEG_INFINITY };
-            // |a^T − b^T| ≤ T·|a − b|·(|b| + |a − b|)^{T−1}, relative to |b|^T.
-            let size = half_log.exp() + error;
-            let log_size = step.count * half_log;
-            if log_size < -DROPPED {
-                // Its own size bounds it, enlarged by the error.
-                *bound = step.count * size.ln();
+            // |1 + F|² − 1, and far from 0 the square itself: it may be tiny.
+            let excess = value.re * (2.0 + value.re) + value.im * value.im;
+            let square = (1.0 + value.re) * (1.0 + value.re) + value.im * value.im;
+            let died_out = if excess > -0.5 { excess < least_excess } else { square <= least };
+            if died_out {
                 *value = Complex::new(f64::NEG_INFINITY, 0.0);
-            } else {
-                *bound = step.count * error / (size - error);
-                *value = Complex::new(log_size, step.count * log1p(*value).im);
+                continue;
             }
+            // |a^T − b^T| ≤ T·|a − b|·(|b| + |a − b|)^{T−1}, relative to |b|^T.
+            *bound = step.count * error / square.sqrt();
+            *value = log1p(*value) * step.count;
         }
         // By Parseval the spectrum's norm over √N is that of the masses; powers of numbers of size at most 1 + error
         // move by at most T·(1 + error)^T times as much.
         let growth = (step.count * error).exp();
-        let euclidean = step.count * growth * transform_error(length) * norms.euclidean;
+        let euclidean = step.count * growth * transform_error(length as f64) * norms.euclidean;
         Ok(Self { length, logs, bounds, euclidean })
     }
 
@@ -116,14 +137,49 @@ impl Spectrum {
         }
     }
 
-    /// The masses, index 0 being the sum of the centres, and a bound on the error of each.
-    pub(crate) fn invert(self) -> Result<(Vec<f64>, Errors), AccountantError> {
+    /// The law whose spectrum this is.
+    pub(crate) fn law(self) -> Result<Law, AccountantError> {
+        let kept = self.logs.iter().filter(|log| !log.re.is_infinite()).count();
+        if kept * FEW <= self.logs.len() { self.few() } else { self.all() }
+    }
+
+    /// The law by its frequencies.
+    pub(crate) fn few(self) -> Result<Law, AccountantError> {
+        let (mut kept, mut unknown) = (Vec::new(), Dropped::default());
+        for (frequency, (log, bound)) in self.logs.iter().zip(&self.bounds).enumerate() {
+            if log.re.is_infinite() {
+                unknown.add(*bound);
+            } else {
+                let value = Complex::from_polar(log.re.exp(), log.im);
+                kept.push(Kept { frequency, value, relative_error: bound.exp_m1() });
+            }
+        }
+        // The two real frequencies are exactly real.
+        for one in &mut kept {
+            if one.frequency == 0 || 2 * one.frequency == self.length {
+                one.value.im = 0.0;
+            }
+        }
+        // The logarithm's and the exponential's own errors.
+        for one in &mut kept {
+            one.relative_error += transform_error(self.length as f64);
+        }
+        let unknown = 2.0 * unknown.sum / self.length as f64;
+        if unknown.is_finite() && kept.iter().all(|one| one.relative_error.is_finite()) {
+            Ok(Law::Frequencies { kept, unknown })
+        } else {
+            Err(AccountantError::NoConvergence("the transform's error is not bounded"))
+        }
+    }
+
+    /// The law by its masses.
+    pub(crate) fn all(self) -> Result<Law, AccountantError> {
         let Self { length, logs: mut spectrum, bounds, euclidean } = self;
-        let (mut sum_size, mut sum_error) = (0.0, 0.0);
+        let (mut sum_size, mut sum_error, mut dropped) = (0.0, 0.0, Dropped::default());
         for (value, bound) in spectrum.iter_mut().zip(&bounds) {
             if value.re.is_infinite() {
                 *value = Complex::new(0.0, 0.0);
-                sum_error += bound.exp();
+                dropped.add(*bound);
             } else {
                 let size = value.re.exp();
                 *value = Complex::from_polar(size, value.im);
@@ -147,15 +203,32 @@ impl Spectrum {
             *mass *= scale;
         }
         // Each entry of the half spectrum stands for two frequencies.
-        let each = 2.0 * scale * (sum_error + transform_error(length) * sum_size);
+        let each = 2.0 * scale * (sum_error + dropped.sum + transform_error(length as f64) * sum_size);
         let norm = masses.iter().map(|mass| mass * mass).sum::<f64>().sqrt();
         // The dropped frequencies are below e^{−DROPPED/2} even with their errors.
-        let euclidean = euclidean + 2.0 * transform_error(length) * norm + (-DROPPED / 2.0).exp();
+        let euclidean = euclidean + 2.0 * transform_error(length as f64) * norm + (-DROPPED / 2.0).exp();
         let errors = Errors { each, euclidean };
         if each.is_finite() {
-            Ok((masses, errors))
+            Ok(Law::Masses(masses, errors))
         } else {
             Err(AccountantError::NoConvergence("the transform's error is not bounded"))
         }
+    }
+}
+
+/// The sizes of dropped powers added up: of one step all bounds are the same.
+#[derive(Default)]
+struct Dropped {
+    sum: f64,
+    /// The last bound and its exponential.
+    last: (f64, f64),
+}
+
+impl Dropped {
+    fn add(&mut self, bound: f64) {
+        if bound.to_bits() != self.last.0.to_bits() {
+            self.last = (bound, bound.exp());
+        }
+        self.sum += self.last.1;
     }
 }

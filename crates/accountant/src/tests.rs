@@ -9,6 +9,8 @@ use crate::*;
 use pairdp_units::{Budget, Delta, Epsilon, EpsilonBound};
 use proptest::prelude::*;
 
+mod cells;
+
 fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
     table.lines().skip(1).map(|line| line.split(',').collect())
 }
@@ -353,11 +355,12 @@ fn discretisations_bracket_the_value() {
 #[test]
 fn renyi_is_a_looser_second_opinion() {
     let terms = [Term { pair: Pair::Symmetric { rate: 0.01, shift: 1.0 }, count: 1000 }];
-    let bound = rdp::epsilon(&terms, 1e-5).unwrap();
+    let renyi = |terms: &[Term], target| rdp::epsilon(&rdp::moments(terms, target).unwrap(), target);
+    let bound = renyi(&terms, 1e-5);
     assert!((2.1989..2.45).contains(&bound.epsilon), "{bound:?}");
     // The plain version at a tiny sampling rate is 37 times too large; the truncated one is not.
     let rare = [Term { pair: Pair::Symmetric { rate: 2e-6, shift: 1.0 }, count: 1_000_000 }];
-    assert!(rdp::epsilon(&rare, 1e-12).unwrap().epsilon < 0.0213);
+    assert!(renyi(&rare, 1e-12).epsilon < 0.0213);
 }
 
 /// A weight and the centre of a unit normal in the plane.
@@ -480,7 +483,9 @@ proptest! {
         let apart: f64 = terms.iter().map(|t| Moments::new(&[*t], 1e-20, 0.0).unwrap().cumulants(3.0).value).sum();
         prop_assert!((together - apart).abs() <= 1e-13 * apart);
         let value = contour::epsilon(&terms, 1e-6, 1e-9).unwrap().epsilon;
-        let bound = composition::certificate(&terms, 1e-6, rdp::epsilon(&terms, 1e-6).unwrap()).unwrap();
+        let moments = rdp::moments(&terms, 1e-6).unwrap();
+        let first = rdp::epsilon(&moments, 1e-6);
+        let bound = composition::certificate(&terms, 1e-6, &moments, first).unwrap();
         prop_assert!(bound >= value * (1.0 - 1e-9) && bound <= value * (1.0 + 2e-3), "{value} {bound}");
     }
 
@@ -509,14 +514,18 @@ proptest! {
             Pair::PlusMinus { rate, radius: 0.5 * shift }, Pair::Gaussian { shift },
             Pair::PoissonPairs { partners: 50, rate: 0.05 * rate, radius: 0.5 * shift },
         ] {
-            let losses = discretise::discretise(pair, spacing, 1e-18, Rounding::Up).unwrap();
-            let total: f64 = losses.mass.iter().sum::<f64>() + losses.infinite;
+            let losses = discretise::discretise(pair, grid(spacing, 1e-18)).unwrap();
+            let total: f64 = losses.finite.iter().map(|one| one.1).sum::<f64>() + losses.infinite;
             prop_assert!((total - 1.0).abs() < 1e-12, "{pair:?}: P has mass {total}");
-            let loss = |j: usize| spacing * (losses.first + j as f64);
-            let reversed: f64 = losses.mass.iter().enumerate().map(|(j, m)| m * (-loss(j)).exp()).sum();
+            let reversed: f64 = losses.finite.iter().map(|(index, m)| m * (-spacing * index).exp()).sum();
             prop_assert!((reversed - 1.0).abs() < 1e-9, "{pair:?}: Q has mass {reversed}");
         }
     }
+}
+
+/// A grid as a certificate's, but for the spacing.
+fn grid(spacing: f64, tail: f64) -> Grid {
+    Grid { spacing, tail, target: 1e-6, share: 1.0, widening: pld::WIDENING, rounding: Rounding::Up }
 }
 
 /// δ at ε of one step over pairs that are kept independently, by adding up densities on a fine grid.

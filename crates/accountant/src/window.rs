@@ -4,8 +4,8 @@ use crate::AccountantError;
 use crate::discretise::{GridLosses, MASS_ULPS};
 use pairdp_units::directed::{larger, smaller};
 
-/// Masses between two fresh exponentials.
-const BLOCK: usize = 64;
+/// How near to the best order Chernoff's bound is taken, in the logarithm of what is least there.
+const CLOSE: f64 = 0.2;
 
 /// Losses of one step under the law tilted by e^{θL}, repeated `count` times.
 pub(crate) struct Tilted {
@@ -18,9 +18,9 @@ pub(crate) struct Tilted {
     pub(crate) centre: f64,
     /// Bound on the relative error of each mass.
     pub(crate) relative_error: f64,
-    first: f64,
     mean: f64,
-    mass: Vec<f64>,
+    /// (index, mass).
+    losses: Vec<(f64, f64)>,
 }
 
 /// Norms of what is transformed.
@@ -38,14 +38,15 @@ impl Tilted {
         tilt: f64,
         count: f64,
     ) -> Result<Self, AccountantError> {
-        let first = losses.first;
-        let top = tilt * spacing * (first + losses.mass.len() as f64).abs();
-        let (mass, log_total) = if top < 300.0 {
-            tilt_directly(&losses.mass, tilt * spacing, first)
+        let rate = tilt * spacing;
+        let top = rate * losses.finite.iter().fold(0.0, |top, &(index, _)| larger(top, index.abs()));
+        let mut tilted = losses.finite.clone();
+        let log_total = if top < 300.0 {
+            tilt_directly(&mut tilted, rate)
         } else {
-            tilt_by_logarithms(&losses.mass, tilt * spacing, first)
+            tilt_by_logarithms(&mut tilted, rate)
         };
-        let mean = mass.iter().enumerate().map(|(j, m)| m * (first + j as f64)).sum::<f64>();
+        let mean = tilted.iter().map(|(index, mass)| mass * index).sum::<f64>();
         if !(log_total.is_finite() && mean.is_finite()) {
             return Err(AccountantError::NoConvergence("the tilted losses overflow"));
         }
@@ -55,23 +56,22 @@ impl Tilted {
             infinite: losses.infinite,
             centre: mean.round(),
             relative_error: f64::EPSILON * (MASS_ULPS + 4.0 * top),
-            first,
             mean,
-            mass,
+            losses: tilted,
         })
     }
 
     /// Writes the masses minus a unit mass at the centre, index 0 being the centre, and returns their norms.
     pub(crate) fn fill(&self, buffer: &mut [f64]) -> Norms {
-        let period = buffer.len();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the length")]
-        let mut at = (self.first - self.centre).rem_euclid(period as f64) as usize;
-        for mass in &self.mass {
+        #[expect(clippy::cast_possible_wrap, reason = "at most MOST_POINTS")]
+        let period = buffer.len() as i64;
+        for &(index, mass) in &self.losses {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "whole and below 10¹⁶, then below the length"
+            )]
+            let at = ((index - self.centre) as i64).rem_euclid(period) as usize;
             buffer[at] += mass;
-            at += 1;
-            if at == period {
-                at = 0;
-            }
         }
         buffer[0] -= 1.0;
         Norms {
@@ -80,95 +80,89 @@ impl Tilted {
         }
     }
 
-    /// log E[e^{y(L − mean)}] of the tilted law, L in grid units.
-    fn log_moment(&self, y: f64) -> f64 {
-        let factor = y.exp();
-        let mut sum = 0.0;
-        for (block, masses) in self.mass.chunks(BLOCK).enumerate() {
-            // Powers by multiplication, started afresh in every block.
-            let mut power = (y * (self.first - self.mean + (BLOCK * block) as f64)).exp();
-            for mass in masses {
-                sum += mass * power;
-                power *= factor;
-            }
+    /// K(y) = log E[e^{y(L − mean)}] of the tilted law, L in grid units, and its first two derivatives.
+    fn log_moment(&self, y: f64) -> [f64; 3] {
+        let (mut total, mut first, mut second) = (0.0, 0.0, 0.0);
+        for (index, mass) in &self.losses {
+            let off = index - self.mean;
+            let weight = mass * (y * off).exp();
+            total += weight;
+            first += off * weight;
+            second += off * off * weight;
         }
-        sum.ln()
+        let slope = first / total;
+        [total.ln(), slope, second / total - slope * slope]
     }
 
     fn variance(&self) -> f64 {
-        self.mass.iter().enumerate().map(|(j, m)| m * (self.first + j as f64 - self.mean).powi(2)).sum()
+        self.losses.iter().map(|(index, mass)| mass * (index - self.mean).powi(2)).sum()
     }
 
-    /// The largest and smallest loss in grid units.
-    fn range(&self) -> (f64, f64) {
-        (self.first, self.first + self.mass.len() as f64 - 1.0)
+    /// The largest loss in grid units.
+    fn largest(&self) -> f64 {
+        self.losses.iter().fold(f64::NEG_INFINITY, |most, &(index, _)| larger(most, index))
     }
 }
 
-/// Masses times e^{rate·index}, scaled to sum to 1, and the log of the scale.
-fn tilt_directly(masses: &[f64], rate: f64, first: f64) -> (Vec<f64>, f64) {
-    let factor = rate.exp();
-    let mut tilted = Vec::with_capacity(masses.len());
-    for (block, chunk) in masses.chunks(BLOCK).enumerate() {
-        // Powers by multiplication, started afresh in every block.
-        let mut power = (rate * (first + (BLOCK * block) as f64)).exp();
-        for mass in chunk {
-            tilted.push(mass * power);
-            power *= factor;
-        }
+/// Multiplies masses by e^{rate·index}, scales them to sum to 1, and returns the log of the scale.
+fn tilt_directly(losses: &mut [(f64, f64)], rate: f64) -> f64 {
+    for (index, mass) in losses.iter_mut() {
+        *mass *= (rate * *index).exp();
     }
-    let total: f64 = tilted.iter().sum();
-    for mass in &mut tilted {
+    let total: f64 = losses.iter().map(|(_, mass)| mass).sum();
+    for (_, mass) in losses.iter_mut() {
         *mass /= total;
     }
-    (tilted, total.ln())
+    total.ln()
 }
 
 /// The same where the powers would overflow: relative to the heaviest term.
-fn tilt_by_logarithms(masses: &[f64], rate: f64, first: f64) -> (Vec<f64>, f64) {
-    let logs: Vec<f64> = masses.iter().enumerate().map(|(j, m)| m.ln() + rate * (first + j as f64)).collect();
-    let heaviest = logs.iter().fold(f64::NEG_INFINITY, |best, &log| larger(best, log));
-    let total: f64 = logs.iter().map(|log| (log - heaviest).exp()).sum();
-    let log_total = heaviest + total.ln();
-    (logs.iter().map(|log| (log - log_total).exp()).collect(), log_total)
+fn tilt_by_logarithms(losses: &mut [(f64, f64)], rate: f64) -> f64 {
+    for (index, mass) in losses.iter_mut() {
+        *mass = mass.ln() + rate * *index;
+    }
+    let heaviest = losses.iter().fold(f64::NEG_INFINITY, |best, &(_, log)| larger(best, log));
+    let log_total = heaviest + losses.iter().map(|(_, log)| (log - heaviest).exp()).sum::<f64>().ln();
+    for (_, log) in losses.iter_mut() {
+        *log = (*log - log_total).exp();
+    }
+    log_total
 }
 
-/// An interval of grid indices outside which the composed tilted law has at most `outside` on each side.
+/// A grid index above which the composed tilted law has at most `outside`.
 ///
-/// Chernoff's bound with any order is valid; the order is found by golden section.
-pub(crate) fn window(steps: &[Tilted], outside: f64) -> (f64, f64) {
-    let mean: f64 = steps.iter().map(|step| step.count * step.mean).sum();
-    let deviation = steps.iter().map(|step| step.count * step.variance()).sum::<f64>().sqrt();
-    let bound = |sign: f64, log_order: f64| {
-        let y = log_order.exp() / larger(deviation, 1e-6);
-        let moment: f64 = steps.iter().map(|step| step.count * step.log_moment(sign * y)).sum();
-        let width = (moment - outside.ln()) / y;
-        if width.is_finite() { width } else { f64::INFINITY }
-    };
-    let one_sided = |sign: f64| {
-        let (mut low, mut high) = (-6.0, 3.5);
-        let golden = 0.618_033_988_749_894_9;
-        let mut best = f64::INFINITY;
-        let (mut left, mut right) = (high - golden * (high - low), low + golden * (high - low));
-        let (mut at_left, mut at_right) = (bound(sign, left), bound(sign, right));
-        for _ in 0..7 {
-            best = smaller(best, smaller(at_left, at_right));
-            if at_left <= at_right && at_left.is_finite() || at_right.is_infinite() {
-                (high, right, at_right) = (right, left, at_left);
-                left = high - golden * (high - low);
-                at_left = bound(sign, left);
-            } else {
-                (low, left, at_left) = (left, right, at_right);
-                right = low + golden * (high - low);
-                at_right = bound(sign, right);
-            }
+/// Chernoff's bound (K(y) − log outside)/y holds at every order y. It is least where yK′ − K = −log outside: Newton on the
+/// logarithms of both, exact for normal laws, and no further than is worth it.
+pub(crate) fn highest(steps: &[Tilted], outside: f64) -> f64 {
+    let sum = |of: &dyn Fn(&Tilted) -> f64| steps.iter().map(|step| step.count * of(step)).sum::<f64>();
+    let deviation = larger(sum(&Tilted::variance).sqrt(), 1e-6);
+    let aim = -outside.ln();
+    let mut best = f64::INFINITY;
+    // The largest order so far at which moments are numbers, and the least at which they are not.
+    let (mut known, mut too_large) = (0.0, f64::INFINITY);
+    let mut y = (2.0 * aim).sqrt() / deviation;
+    for _ in 0..8 {
+        let moments = steps.iter().fold([0.0; 3], |sum: [f64; 3], step| {
+            let one = step.log_moment(y);
+            [0, 1, 2].map(|i| step.count.mul_add(one[i], sum[i]))
+        });
+        let gained = y * moments[1] - moments[0];
+        if !(moments.iter().all(|one| one.is_finite()) && gained > 0.0 && moments[2] > 0.0) {
+            too_large = smaller(too_large, y);
+            y = if known > 0.0 { (known * y).sqrt() } else { 0.1 * y };
+            continue;
         }
-        // A margin for the round-off of the moments.
-        1.001 * smaller(best, smaller(at_left, at_right)) + 2.0
-    };
-    let (least, most) = steps.iter().fold((0.0, 0.0), |(least, most), step| {
-        let (low, high) = step.range();
-        (least + step.count * low, most + step.count * high)
-    });
-    (larger((mean - one_sided(-1.0)).floor(), least), smaller((mean + one_sided(1.0)).ceil(), most))
+        known = larger(known, y);
+        best = smaller(best, (moments[0] + aim) / y);
+        let ratio = (gained / aim).ln();
+        if ratio.abs() < CLOSE {
+            break;
+        }
+        let step = -ratio * gained / (y * y * moments[2]);
+        let next = y * smaller(larger(step, -2.0), 2.0).exp();
+        y = if next < too_large { next } else { (y * too_large).sqrt() };
+    }
+    // A margin for the round-off of the moments.
+    let bound = sum(&|step| step.mean) + 1.001 * best + 2.0;
+    smaller(bound.ceil(), sum(&Tilted::largest))
 }
