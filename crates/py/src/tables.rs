@@ -42,10 +42,11 @@ impl Rows<'_> {
         match self {
             Self::Matrix(rows) => {
                 let columns = rows.shape()[1];
+                // `as_slice` alone would give a matrix that lies column by column as if it were one of rows.
                 let encoded = match rows.as_slice() {
-                    Ok(cells) => encoding.encode_matrix(cells, columns),
+                    Ok(cells) if rows.is_c_contiguous() => encoding.encode_matrix(cells, columns),
                     // Column by column, as pandas keeps them, or a part of another matrix.
-                    Err(_) => {
+                    _ => {
                         let cells = rows.as_array();
                         encoding.encode_copied(cells.nrows(), columns, |first, out| {
                             let some = cells.slice(s![first..first + out.len() / columns, ..]);

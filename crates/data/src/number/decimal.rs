@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn quotients_next_to_ties_round_as_the_standard_library_s() {
-        for places in 0..=MOST_PLACES {
+        for (exponent, places) in (0..).zip(0..=MOST_PLACES) {
             for digits in [
                 WHOLE - 1,
                 WHOLE,
@@ -111,7 +111,7 @@ mod tests {
                 same(digits, places);
             }
             // Halves of the last place, as far as digits can say them, and their neighbours.
-            let power = 10_u128.pow(places as u32);
+            let power = 10_u128.pow(exponent);
             for odd in 0..2_000_u128 {
                 for bits in 1..12 {
                     let half = ((1_u128 << 53) + 2 * odd + 1) * power;
