@@ -44,7 +44,7 @@ def readable(X: Any) -> Any:
 
 
 def rows_of(X: Any, *, least: int, secret: bool = False) -> NDArray[np.float64]:
-    """Return a table as C-ordered numbers.
+    """Return a table as numbers, in the order in which they lie: the core reads any, so that none is copied for it.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def rows_of(X: Any, *, least: int, secret: bool = False) -> NDArray[np.float64]:
         row, column = (int(places[0]) for places in np.nonzero(~finite))
         what = "NaN" if np.isnan(numbers[row, column]) else "infinity (inf)"
         refuse(column, row, f"{what} is not a number to learn from; put a public value in its place")
-    return np.ascontiguousarray(numbers)
+    return numbers
 
 
 def check_rows(n_rows: int, *, least: int) -> None:

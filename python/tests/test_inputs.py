@@ -26,7 +26,18 @@ def test_arrays_of_any_make(table):
     np.testing.assert_allclose(fitted.decision_function(table), fitted.decision_function(X), rtol=1e-5, atol=1e-6)
 
 
-def test_c_ordered_doubles_are_not_copied(monkeypatch):
+@pytest.mark.parametrize(
+    "table",
+    [np.asfortranarray(X), X[::-1], X[::2], X.T[::-1].T, X[:1]],
+    ids=["columns", "reversed", "every other", "columns reversed", "one row"],
+)
+def test_the_order_in_which_cells_lie_says_nothing(table):
+    fitted = fit(X)
+    np.testing.assert_array_equal(fitted.encode(table), fitted.encode(np.ascontiguousarray(table)))
+
+
+@pytest.mark.parametrize("table", [X, np.asfortranarray(X)], ids=["rows", "columns"])
+def test_doubles_are_not_copied(monkeypatch, table):
     from pairdp import _core
 
     handed_over = []
@@ -37,8 +48,8 @@ def test_c_ordered_doubles_are_not_copied(monkeypatch):
         return trained(rows, *others, **named)
 
     monkeypatch.setattr(_core, "fit", watched)
-    fit(X)
-    assert np.shares_memory(handed_over[0], X)
+    fit(table)
+    assert np.shares_memory(handed_over[0], table)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

@@ -52,10 +52,10 @@ impl Encoding {
         let rows = columns.first().map_or(0, Cells::len);
         assert!(columns.iter().all(|cells| cells.len() == rows), "columns of one length");
         let width = self.dimension();
-        let mut features = vec![0.0; rows * width];
+        let mut table = Table::of_zeros(rows, width);
         for ((rule, cells), column) in Rule::all(self).iter().zip(columns).zip(self.columns()) {
             let bad = |(row, what)| BadCell { column: column.name.clone(), row, what };
-            let lines = features.chunks_exact_mut(width).enumerate();
+            let lines = table.features.chunks_exact_mut(width).enumerate();
             match cells {
                 Cells::Numbers(days) if rule.is_date() => lines
                     .zip(days)
@@ -73,7 +73,7 @@ impl Encoding {
             }
             .map_err(bad)?;
         }
-        Ok(Table { features, rows, ..Table::empty(width) })
+        Ok(table)
     }
 }
 

@@ -81,6 +81,38 @@ impl Encoding {
     /// # Errors
     /// One line when the number of columns differs or a column is not numeric.
     pub fn encode_matrix(&self, cells: &[f64], columns: usize) -> Result<Table, String> {
+        let rules = self.rules_of_matrix(columns)?;
+        let mut table = Table::of_zeros(cells.len() / columns, self.dimension());
+        self.encode_rows(&rules, cells, &mut table.features);
+        Ok(table)
+    }
+
+    /// The same for a matrix that is stored otherwise: `copy` is asked for some rows after the other, from a place on, row-major. So there
+    /// is no second matrix.
+    ///
+    /// # Errors
+    /// As [`Encoding::encode_matrix`].
+    pub fn encode_copied(
+        &self,
+        rows: usize,
+        columns: usize,
+        mut copy: impl FnMut(usize, &mut [f64]),
+    ) -> Result<Table, String> {
+        /// Rows that stay in a core's cache, wide ones too.
+        const TOGETHER: usize = 256;
+        let rules = self.rules_of_matrix(columns)?;
+        let mut table = Table::of_zeros(rows, self.dimension());
+        let mut cells = vec![0.0; TOGETHER * columns];
+        for (index, out) in table.features.chunks_mut(TOGETHER * table.columns).enumerate() {
+            let cells = &mut cells[..out.len() / table.columns * columns];
+            copy(index * TOGETHER, cells);
+            self.encode_rows(&rules, cells, out);
+        }
+        Ok(table)
+    }
+
+    /// How to scale each column of a matrix, and what stands for NaN, unless that has a column of its own.
+    fn rules_of_matrix(&self, columns: usize) -> Result<Vec<(Scale, Option<f64>)>, String> {
         let scaled = |column: &ColumnEncoding| match (&column.kind, &column.missing) {
             _ if column.date => Err(format!("column `{}` holds dates, not numbers", column.name)),
             (Kind::Range(range), Some(Missing::Number(missing))) => Ok((Scale::new(*range), Some(*missing))),
@@ -94,28 +126,29 @@ impl Encoding {
         if scales.len() != columns || columns == 0 {
             return Err(format!("{columns} columns where the model has {}", scales.len()));
         }
-        let (rows, width) = (cells.len() / columns, self.dimension());
+        Ok(scales)
+    }
+
+    fn encode_rows(&self, rules: &[(Scale, Option<f64>)], cells: &[f64], out: &mut [f64]) {
+        let (columns, width) = (rules.len(), self.dimension());
         if width == columns {
             // No column of its own for what is missing: a cell for a cell.
             let plain: Vec<_> =
-                scales.iter().map(|(scale, missing)| (*scale, missing.unwrap_or(f64::NAN))).collect();
-            let mut features = vec![0.0; rows * width];
-            Scales::new(&plain).apply(cells, &mut features);
-            return Ok(Table { features, rows, ..Table::empty(width) });
+                rules.iter().map(|(scale, missing)| (*scale, missing.unwrap_or(f64::NAN))).collect();
+            Scales::new(&plain).apply(cells, out);
+            return;
         }
-        let mut features = Vec::with_capacity(rows * width);
-        for row in cells.chunks_exact(columns) {
-            for (value, (scale, missing)) in row.iter().zip(&scales) {
+        for (row, out) in cells.chunks_exact(columns).zip(out.chunks_exact_mut(width)) {
+            let mut out = out.iter_mut();
+            let mut put = |value| out.next().into_iter().for_each(|entry| *entry = value);
+            for (value, (scale, missing)) in row.iter().zip(rules) {
                 match missing {
-                    Some(missing) => {
-                        features.push(scale.apply(if value.is_nan() { *missing } else { *value }));
-                    }
-                    None if value.is_nan() => features.extend([0.0, 1.0]),
-                    None => features.extend([scale.apply(*value), 0.0]),
+                    Some(missing) => put(scale.apply(if value.is_nan() { *missing } else { *value })),
+                    None if value.is_nan() => [0.0, 1.0].into_iter().for_each(&mut put),
+                    None => [scale.apply(*value), 0.0].into_iter().for_each(&mut put),
                 }
             }
         }
-        Ok(Table { features, rows, ..Table::empty(width) })
     }
 
     /// What decides which tables of this label are refused, as a text: names, ranges, categories, what empty cells count as, and
@@ -202,5 +235,35 @@ mod tests {
         assert_eq!((table.rows, table.columns), (2, 3));
         assert_eq!(table.features, [0.5, 0.0, 1.0, 0.0, 1.0, -0.5]);
         assert_eq!(encoding.feature_names(), ["x0", "x0 missing", "x1"]);
+    }
+
+    /// In whatever order a matrix lies, over more rows than are copied together, with and without places for what is missing; and there is
+    /// room for one entry more a row.
+    #[test]
+    fn a_copied_matrix_is_the_same_table() {
+        let mut encoding = Encoding::of_ranges([[0.0, 10.0], [-1.0, 1.0], [2.0, 3.0]]).unwrap();
+        for missing in [None, Some(Missing::Number(2.5)), Some(Missing::Own)] {
+            encoding.columns[1].missing = missing;
+            for rows in [0, 1, 255, 256, 257, 1000] {
+                let cell = |row: usize, column: usize| {
+                    if (row + column).is_multiple_of(7) {
+                        f64::NAN
+                    } else {
+                        (row * 31 % 17 * column) as f64 - 3.0
+                    }
+                };
+                let cells: Vec<f64> = (0..3 * rows).map(|at| cell(at / 3, at % 3)).collect();
+                let whole = encoding.encode_matrix(&cells, 3).unwrap();
+                let copied = encoding.encode_copied(rows, 3, |first, out| {
+                    (0..out.len()).for_each(|at| out[at] = cell(first + at / 3, at % 3));
+                });
+                let copied = copied.unwrap();
+                assert_eq!((whole.rows, whole.columns), (copied.rows, copied.columns));
+                let bits = |table: &Table| table.features.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&whole), bits(&copied));
+                assert!(copied.features.capacity() >= rows * (copied.columns + 1));
+            }
+        }
+        assert!(encoding.encode_copied(1, 2, |_, _| unreachable!("of another shape")).is_err());
     }
 }

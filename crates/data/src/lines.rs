@@ -6,8 +6,9 @@
 
 use crate::cell_encoder::CellEncoder;
 use crate::source::Source;
+use crate::table::SPARE;
 use crate::{DataError, Table};
-use std::io::Read as _;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -148,7 +149,7 @@ fn close_gaps(table: &mut Table, persons: &mut Vec<u32>, pieces: &mut [Piece]) {
     table.features.truncate(to * table.columns);
     table.targets.truncate(to);
     persons.truncate(to);
-    table.features.shrink_to_fit();
+    table.features.shrink_to(to * (table.columns + SPARE));
     table.targets.shrink_to_fit();
 }
 
@@ -285,8 +286,7 @@ impl Feed {
         loop {
             if !self.ended && buffer.len() < wanted {
                 let missing = wanted - buffer.len();
-                buffer.reserve(missing);
-                let read = (&mut self.source.reader).take(missing as u64).read_to_end(buffer);
+                let read = read_more(&mut self.source.reader, buffer, missing);
                 self.ended = read.map_err(|error| Fault::Whole(self.source.failed(error)))? < missing;
             }
             if self.ended && buffer.is_empty() {
@@ -310,6 +310,24 @@ impl Feed {
         self.line += text.lines as u64;
         Ok(Some(text))
     }
+}
+
+/// Appends so many bytes, or as many as there are, and returns their number. `read_to_end` would begin with small reads, and make room for
+/// larger ones anew each time.
+fn read_more(reader: &mut impl io::Read, buffer: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
+    let start = buffer.len();
+    buffer.resize(start + wanted, 0);
+    let mut end = start;
+    while end < buffer.len() {
+        match reader.read(&mut buffer[end..]) {
+            Ok(0) => break,
+            Ok(read) => end += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    buffer.truncate(end);
+    Ok(end - start)
 }
 
 /// What threads share while they fill rows.

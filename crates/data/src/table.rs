@@ -8,6 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+/// Entries that a row may still get: the constant that some ways to learn append to it. With room for it, no second matrix is needed.
+pub(crate) const SPARE: usize = 1;
+
+/// So many zeros with room for more, straight from the operating system: what is never touched takes no memory.
+pub(crate) fn zeros(length: usize, room: usize) -> Vec<f64> {
+    let mut zeros = vec![0.0; room];
+    zeros.truncate(length);
+    zeros
+}
+
 /// An encoded table.
 pub struct Table {
     /// Row-major vectors.
@@ -127,6 +137,12 @@ impl Table {
         Self { rows: targets.len(), features, columns, targets, owners: None }
     }
 
+    /// A table of so many vectors of zeros.
+    pub(crate) fn of_zeros(rows: usize, columns: usize) -> Self {
+        let features = zeros(rows * columns, rows * (columns + SPARE));
+        Self { features, rows, ..Self::empty(columns) }
+    }
+
     /// An empty table of vectors of a length.
     pub(crate) fn empty(columns: usize) -> Self {
         Self { features: Vec::new(), columns, targets: Vec::new(), rows: 0, owners: None }
@@ -179,23 +195,23 @@ impl Table {
 
     /// Lengthens with zeros to so many rows; `false` if there is no such memory.
     pub(crate) fn make_room(&mut self, rows: usize, labelled: bool) -> bool {
-        let grow = |values: &mut Vec<f64>, length: usize| {
+        let grow = |values: &mut Vec<f64>, columns: usize, spare: usize| {
+            let sizes = rows.checked_mul(columns).zip(rows.checked_mul(columns + spare));
+            let Some((length, room)) = sizes else { return false };
             if !values.is_empty() {
-                let fits = values.try_reserve_exact(length.saturating_sub(values.len())).is_ok();
+                let fits = values.try_reserve_exact(room.saturating_sub(values.len())).is_ok();
                 if fits {
                     values.resize(length, 0.0);
                 }
                 return fits;
             }
-            let fits = Vec::<f64>::new().try_reserve_exact(length).is_ok();
+            let fits = Vec::<f64>::new().try_reserve_exact(room).is_ok();
             if fits {
-                // Straight from the operating system, which gives zeros when they are first touched.
-                *values = vec![0.0; length];
+                *values = zeros(length, room);
             }
             fits
         };
-        rows.checked_mul(self.columns).is_some_and(|length| grow(&mut self.features, length))
-            && grow(&mut self.targets, if labelled { rows } else { 0 })
+        grow(&mut self.features, self.columns, SPARE) && grow(&mut self.targets, usize::from(labelled), 0)
     }
 
     /// Which rows have a target above 0: the positive ones of a binary label.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use pairdp_data::{Cells, DataError, Encoding, LabelUse, Schema, Table};
+use pairdp_data::{Cells, DataError, Encoding, LabelUse, ParquetWriter, Schema, Table, WrittenColumn};
 use parquet::basic::{Compression, Encoding as PageEncoding};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -247,4 +247,51 @@ fn persons_are_not_named_by_just_any_column() {
     assert!(of("day").unwrap_err().contains("neither numbers nor text"));
     assert!(of("money").unwrap_err().contains("neither text nor a whole number"));
     assert!(of("deep").is_err());
+}
+
+/// Columns are decoded side by side, and refused as if they were read one after the other.
+#[test]
+fn of_two_faults_the_first_column_s_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let names = ["y", "a", "b", "c"].map(str::to_owned);
+    let schema = "[label]\ncolumn = 'y'\npositive = 1\nnegative = 0\n\
+        [[column]]\nname = 'a'\nrange = [0, 1]\n[[column]]\nname = 'b'\nrange = [0, 1]\n[[column]]\nname = 'c'\nrange = [0, 1]\n";
+    let schema = Schema::parse(schema).unwrap();
+    for (faults, told) in [
+        ([Some(3000), Some(1), None], Some(("a", 3001))),
+        ([None, Some(2500), Some(0)], Some(("b", 2501))),
+        ([None, None, Some(4095)], Some(("c", 4096))),
+        ([None, None, None], None),
+    ] {
+        let column = |fault: Option<usize>| {
+            WrittenColumn::Numbers(
+                (0..5000).map(|row| (Some(row) != fault).then_some(row as f64 / 5000.0)).collect(),
+            )
+        };
+        let label = WrittenColumn::Numbers((0..5000).map(|row| Some(f64::from(row % 2))).collect());
+        let columns = [label].into_iter().chain(faults.map(column)).collect();
+        let writer =
+            ParquetWriter::new(std::fs::File::create(&path).unwrap(), "test", &names, columns).unwrap();
+        writer.finish().unwrap();
+        let read = Table::read(&path, &Encoding::of(&schema), LabelUse::Read(schema.label()));
+        match (read, told) {
+            (Ok(table), None) => {
+                assert_eq!((table.rows, table.columns), (5000, 3));
+                for row in 0..5000 {
+                    let value = (row as f64 / 5000.0 - 0.5) / 0.5;
+                    assert!(
+                        table.features[3 * row..3 * row + 3]
+                            .iter()
+                            .all(|cell| cell.to_bits() == value.to_bits())
+                    );
+                }
+                assert!(table.targets.iter().enumerate().all(|(row, y)| (*y > 0.0) == (row % 2 == 1)));
+            }
+            (Err(DataError::Record { record, column, .. }), Some(told)) => {
+                assert_eq!((column.as_str(), record), told);
+            }
+            (read, told) => panic!("{told:?}, and read {:?}", read.map(|table| table.rows)),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Tables as Python hands them over, and the schemas that say how they are read.
 
 use crate::gateway::{EnterCore as _, Refused};
+use numpy::ndarray::s;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pairdp_data::{BadCell, Cells, Encoding, Label, Schema, Table, TextStyle};
 use pairdp_model::Task;
@@ -40,8 +41,23 @@ impl Rows<'_> {
     pub(crate) fn encode(&self, encoding: &Encoding, secret: bool) -> Result<Table, Refused> {
         match self {
             Self::Matrix(rows) => {
-                let cells = rows.as_slice().map_err(|_| Refused::value("rows must be C-contiguous"))?;
-                encoding.encode_matrix(cells, rows.shape()[1]).map_err(Refused::value)
+                let columns = rows.shape()[1];
+                // `as_slice` alone would give a matrix that lies column by column as if it were one of rows.
+                let encoded = match rows.as_slice() {
+                    Ok(cells) if rows.is_c_contiguous() => encoding.encode_matrix(cells, columns),
+                    // Column by column, as pandas keeps them, or a part of another matrix.
+                    _ => {
+                        let cells = rows.as_array();
+                        encoding.encode_copied(cells.nrows(), columns, |first, out| {
+                            let some = cells.slice(s![first..first + out.len() / columns, ..]);
+                            for (index, column) in some.columns().into_iter().enumerate() {
+                                let to = out[index..].iter_mut().step_by(columns);
+                                to.zip(column).for_each(|(to, cell)| *to = *cell);
+                            }
+                        })
+                    }
+                };
+                encoded.map_err(Refused::value)
             }
             Self::Columns(columns) => {
                 let columns = columns.iter().map(Column::cells).collect::<Result<Vec<_>, _>>()?;

@@ -12,27 +12,27 @@
 //! again, ends the run.
 
 mod fingerprint;
+mod layout;
 mod part;
 mod weighing;
 
 use crate::LearnError;
 use fingerprint::{Fingerprint, FingerprintKey};
-use pairdp_certificate::{Order, Phase, RandomFeatures, Representation};
-use pairdp_data::{DataError, Encoding, Label, PersonColumn, Table};
+pub use layout::RowLayout;
+use pairdp_certificate::{Order, Phase, Representation};
+use pairdp_data::{DataError, Encoding, Label, PersonColumn};
+use pairdp_model::Task;
 use pairdp_model::representation::TargetMap;
-use pairdp_model::{Task, Waves};
+use pairdp_pairwise::Problem;
 use pairdp_pairwise::kernel::Par;
 use pairdp_pairwise::kernel::parts::{self, Answer, Question, Share};
 use pairdp_pairwise::knots::{KnotSums, Layout};
 use pairdp_pairwise::moments::{Target, Totals, Weights};
 use pairdp_pairwise::score_cells::{CellCounts, Stretch};
-use pairdp_pairwise::{Problem, Records, Strata, clip_row};
 pub use part::Part;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use weighing::{Census, Weighing};
-use zeroize::Zeroize as _;
 
 /// Asks all parts and returns their merged replies, or says in one line why it cannot.
 pub type Ask = Box<dyn FnMut(&[u8]) -> Result<Vec<u8>, String> + Send>;
@@ -93,55 +93,6 @@ pub fn describe(
 const UNREADABLE: &str = "a request or reply cannot be read: driver and workers must be of one version";
 
 const CHANGED: &str = "the files of a part changed during the run";
-
-/// How rows become records.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct RowLayout {
-    /// What is learned from them.
-    pub problem: Problem,
-    /// Longer rows are scaled down to it.
-    pub feature_bound: f64,
-    /// Waves that follow every row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub random_features: Option<RandomFeatures>,
-    /// Appended to every row, unless it is 0.
-    pub constant: f64,
-}
-
-impl RowLayout {
-    /// Rows scaled down to the bound, each followed by its waves and the constant if there are any.
-    ///
-    /// # Errors
-    /// [`LearnError::Records`].
-    pub fn records(&self, table: Table, strata: Strata) -> Result<Records, LearnError> {
-        let Table { mut features, mut columns, targets, .. } = table;
-        let waves = self.random_features.map(|form| Waves::new(form, columns, self.feature_bound));
-        if self.constant != 0.0 || waves.is_some() {
-            let width = waves.as_ref().map_or(columns, Waves::width);
-            let whole = width + usize::from(self.constant != 0.0);
-            let mut rows = vec![0.0; features.len() / columns * whole];
-            let pairs = rows.par_chunks_exact_mut(whole).zip(features.par_chunks_exact_mut(columns));
-            pairs.for_each_init(Vec::new, |vector, (to, row)| {
-                clip_row(row, self.feature_bound);
-                match &waves {
-                    Some(waves) => {
-                        vector.clear();
-                        vector.extend_from_slice(row);
-                        waves.apply(vector);
-                        to[..width].copy_from_slice(vector);
-                    }
-                    None => to[..width].copy_from_slice(row),
-                }
-                to[width..].fill(self.constant);
-            });
-            // Records are wiped when they are dropped; what they were copied from is, too.
-            features.zeroize();
-            (features, columns) = (rows, whole);
-        }
-        let records = Records::with_targets(features, columns, targets, self.problem.feature_bound())?;
-        Ok(if strata.is_weighed() { records.weighed(strata) } else { records })
-    }
-}
 
 /// A [`RowLayout`], what was released of where columns lie, and the rows of each part when they were counted: files that change meanwhile are noticed.
 #[derive(Serialize, Deserialize)]

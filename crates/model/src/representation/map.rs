@@ -136,16 +136,20 @@ impl Map {
     /// Puts the images of its rows, of length at most `bound`, in place of a table's.
     pub fn apply_to(&self, table: &mut Table, bound: f64) {
         const TOGETHER: usize = 512;
-        let mapped: Vec<Vec<f64>> = table
-            .features
-            .par_chunks(TOGETHER * table.columns.max(1))
-            .map(|rows| {
-                let mut out = Vec::with_capacity(rows.len() / table.columns * self.width);
-                rows.chunks_exact(table.columns).for_each(|row| self.apply(row, bound, &mut out));
-                out
-            })
-            .collect();
-        table.features = mapped.concat();
+        let (from, to) = (table.columns.max(1), self.width.max(1));
+        let rows = table.features.len() / from;
+        // With room for the constant that some ways to learn append: there is no third matrix.
+        let mut mapped = vec![0.0; rows * (to + 1)];
+        mapped.truncate(rows * to);
+        let pieces = mapped.par_chunks_mut(TOGETHER * to).zip(table.features.par_chunks(TOGETHER * from));
+        pieces.for_each_init(Vec::new, |image, (mapped, rows)| {
+            for (mapped, row) in mapped.chunks_exact_mut(to).zip(rows.chunks_exact(from)) {
+                image.clear();
+                self.apply(row, bound, image);
+                mapped.copy_from_slice(image);
+            }
+        });
+        table.features = mapped;
         table.columns = self.width;
     }
 
