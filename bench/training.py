@@ -6,14 +6,16 @@ flatters them. Rows lie in [-1, 1] by public ranges, and are cut to norm 1 or di
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
-from racing import Set, Split, auc, cut, emit, mean_and_error, sets, versions
+from racing import Set, Split, auc, cut, emit, mean_and_error, option, sets, versions
 
 warnings.simplefilter("ignore")
 # A way to train: rows to train on with their labels and rows to score in, scores out.
@@ -98,12 +100,20 @@ def opacus() -> None:
 
     versions("opacus", "torch")
     torch.set_num_threads(1)
-    noises: dict[tuple, float] = {}
+    # The accountant takes seconds for each, and knows nothing of ranges: what it found is kept for the next run.
+    kept = Path(option("--splits", ".")) / "opacus-noise.json"
+    noises: dict[str, float] = json.loads(kept.read_text()) if kept.exists() else {}
+
+    class Rows(TensorDataset):
+        """A batch is taken at once instead of row by row."""
+
+        def __getitems__(self, chosen: list[int]) -> list[torch.Tensor]:
+            return [tensor[chosen] for tensor in self.tensors]
 
     def fit(epsilon: float, delta: float, batch: int, epochs: int, rate: float) -> Fit:
         def train(split: Split) -> np.ndarray:
             split = cut_to_one(split)
-            key = (len(split.X), batch, epochs, epsilon, delta)
+            key = f"{len(split.X)} {batch} {epochs} {epsilon} {delta}"
             if key not in noises:
                 noises[key] = get_noise_multiplier(
                     target_epsilon=epsilon,
@@ -112,6 +122,7 @@ def opacus() -> None:
                     epochs=epochs,
                     accountant="prv",
                 )
+                kept.write_text(json.dumps(noises))
             X, y = (torch.tensor(values, dtype=torch.float32) for values in (split.X, split.y))
             model = torch.nn.Linear(X.shape[1], 1)
             torch.nn.init.zeros_(model.weight)
@@ -119,7 +130,7 @@ def opacus() -> None:
             model, optimizer, loader = PrivacyEngine().make_private(
                 module=model,
                 optimizer=torch.optim.SGD(model.parameters(), lr=rate),
-                data_loader=DataLoader(TensorDataset(X, y), batch_size=batch),
+                data_loader=DataLoader(Rows(X, y), batch_size=batch, collate_fn=lambda rows: rows),
                 noise_multiplier=noises[key],
                 max_grad_norm=1.0,
             )
