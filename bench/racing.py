@@ -62,6 +62,7 @@ class Split(NamedTuple):
 
 class Set(NamedTuple):
     name: str
+    ranges: str | None
     train: int
     delta: float
     positive_rate: float | None
@@ -81,6 +82,7 @@ def sets(task: str) -> list[Set]:
     return [
         Set(
             entry["set"],
+            entry.get("ranges"),
             entry["train"],
             entry["delta"],
             entry["positive_rate"],

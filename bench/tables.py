@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 Line = dict
@@ -75,25 +75,85 @@ def measured(line: Line | None) -> str:
     return f"{line['mean']:.3f}{error}"
 
 
+# What is promised, which contender is ours, and which are compared with it.
+GUARANTEES: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
+    ("one record replaced", "pairdp", lambda name: "add or remove" not in name and "δ" not in name),
+    ("one record replaced, δ = 0", "pairdp, δ = 0", lambda name: "diffprivlib" in name),
+    ("one record added or removed", "pairdp, add or remove", lambda name: "add or remove" in name),
+)
+
+
 def training(lines: list[Line]) -> None:
-    found = {(line["set"], line["epsilon"], line["contender"]): line for line in lines}
-    records = {line["set"]: line["records"] for line in lines}
-    contenders = list(dict.fromkeys(line["contender"] for line in lines))
-    cells = [key for key in dict.fromkeys((line["set"], line["epsilon"]) for line in lines) if key[1]]
-    for title, wanted in (
-        ("AUC, one record replaced, ε and δ alike", lambda name: "add or remove" not in name and "δ" not in name),
-        ("AUC, one record replaced, δ = 0", lambda name: "δ" in name or "diffprivlib" in name),
-        ("AUC, one record added or removed, ε and δ alike", lambda name: "add or remove" in name),
-    ):
-        shown = [name for name in contenders if wanted(name)]
-        ceilings = [name for name in contenders if name.endswith("not private")]
-        shown = [name for name in shown if name not in ceilings] + ceilings
-        print(f"### {title}\n")
-        rows = []
-        for name, epsilon in cells:
-            line = [found.get((name, None if who in ceilings else epsilon, who)) for who in shown]
-            rows.append([name, str(records[name]), str(epsilon), *map(measured, line)])
-        table(["set", "records", "ε", *shown], rows)
+    for ranges in dict.fromkeys(line.get("ranges") for line in lines):
+        here = [line for line in lines if line.get("ranges") == ranges]
+        under = f", {ranges} ranges" if ranges else ""
+        found = {(line["set"], line["epsilon"], line["contender"]): line for line in here}
+        print(f"### Where pairdp loses{under}\n")
+        losses(found)
+        for promise, ours, rival in GUARANTEES:
+            print(f"### AUC, {promise}{under}\n")
+            compared(found, ours, rival)
+
+
+def epsilons_of(found: dict[tuple, Line]) -> list[float]:
+    return sorted({key[1] for key in found if key[1] is not None})
+
+
+def better(ours: Line | None, peer: Line | None) -> bool:
+    return bool(ours and peer) and f"{peer['mean']:.3f}" > f"{ours['mean']:.3f}"
+
+
+def compared(found: dict[tuple, Line], ours: str, rival: Callable[[str], bool]) -> None:
+    """Means at every ε in one cell: ours with standard errors, theirs in bold where they are better."""
+    names = list(dict.fromkeys(contender for _, _, contender in found))
+    ceilings = [name for name in names if name.endswith("not private")]
+    peers = [name for name in names if rival(name) and name not in (ours, *ceilings)]
+    epsilons = epsilons_of(found)
+    rows = []
+    for name in dict.fromkeys(key[0] for key in found):
+        mine = [found.get((name, epsilon, ours)) for epsilon in epsilons]
+        row = [name, str(next(line["records"] for key, line in found.items() if key[0] == name))]
+        row.append(" / ".join(map(measured, mine)))
+        for peer in peers:
+            theirs = [found.get((name, epsilon, peer)) for epsilon in epsilons]
+            cells = [
+                f"**{line['mean']:.3f}**" if better(own, line) else f"{line['mean']:.3f}" if line else "–"
+                for own, line in zip(mine, theirs, strict=True)
+            ]
+            row.append(" / ".join(cells))
+        row.extend(measured(found.get((name, None, ceiling))).split(" ± ")[0] for ceiling in ceilings)
+        rows.append(row)
+    shown = " / ".join(f"{epsilon:g}" for epsilon in epsilons)
+    table(["set", "records", f"{ours}, ε = {shown}", *peers, *ceilings], rows)
+
+
+def losses(found: dict[tuple, Line]) -> None:
+    """Name the best of the private peers, where it is better than we are, with the difference on the same splits."""
+    names = list(dict.fromkeys(contender for _, _, contender in found if not contender.endswith("not private")))
+    epsilons = epsilons_of(found)
+    rows = []
+    for promise, ours, rival in GUARANTEES:
+        for name in dict.fromkeys(key[0] for key in found):
+            cells = []
+            for epsilon in epsilons:
+                mine = found.get((name, epsilon, ours))
+                theirs = [found.get((name, epsilon, peer)) for peer in names if rival(peer) and peer != ours]
+                best = max(filter(None, theirs), key=lambda line: line["mean"], default=None)
+                cells.append(by_how_much(mine, best) if better(mine, best) else "")
+            if any(cells):
+                rows.append([promise, name, *cells])
+    table(["guarantee", "set", *(f"ε = {epsilon:g}" for epsilon in epsilons)], rows)
+
+
+def by_how_much(ours: Line, peer: Line) -> str:
+    """Take the difference split by split, with its standard error."""
+    differences = [theirs - own for theirs, own in zip(peer["values"], ours["values"], strict=True)]
+    mean = sum(differences) / len(differences)
+    error = ""
+    if len(differences) > 1:
+        square = sum((value - mean) ** 2 for value in differences) / (len(differences) - 1)
+        error = f" ± {(square / len(differences)) ** 0.5:.3f}"
+    return f"{peer['contender'].replace(', add or remove', '')}: {mean:.3f}{error}"
 
 
 def metric(lines: list[Line]) -> None:
