@@ -1,6 +1,7 @@
 //! Unsigned integers of several 64-bit limbs, the lowest limb first.
 //!
-//! Just the few operations that the rare paths need; their speed does not matter.
+//! Just the few operations that the rare paths need, and Euclidean noise for every coordinate: with lengths known where they are
+//! inlined, their loops are unrolled.
 
 /// The low 64 bits.
 #[inline]
@@ -10,6 +11,7 @@ pub(crate) fn low(x: u128) -> u64 {
 }
 
 /// `out` = a·b, which must fit.
+#[inline]
 pub(crate) fn multiply(a: &[u64], b: &[u64], out: &mut [u64]) {
     debug_assert!(out.len() >= a.len() + b.len());
     out.fill(0);
@@ -26,6 +28,7 @@ pub(crate) fn multiply(a: &[u64], b: &[u64], out: &mut [u64]) {
 }
 
 /// `a` += b; a carry out of the last limb is lost.
+#[inline]
 pub(crate) fn add(a: &mut [u64], b: &[u64]) {
     debug_assert!(a.len() >= b.len());
     let mut carry = false;

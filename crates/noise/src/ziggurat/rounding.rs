@@ -59,6 +59,7 @@ impl Point {
     }
 
     /// x in units of 2⁻²⁵², from 182 digits of u: exact but for the digits that were never drawn.
+    #[inline]
     pub(crate) fn extend<S: Source>(self, source: &mut S) -> [u64; 4] {
         const SPARE: u32 = 64 - POSITION_BITS;
         let more = self.more.unwrap_or_else(|| source.word());
