@@ -13,6 +13,8 @@ from ._blocks import Array, BlockScore, imported
 class JaxScore(BlockScore):
     """A function of JAX as a score.
 
+    ``JaxScore(lambda w, x: w @ x, np.zeros(3))`` is a linear score of three columns; ``docs/own_networks.md`` has a network.
+
     Parameters
     ----------
     fn : callable
@@ -20,8 +22,6 @@ class JaxScore(BlockScore):
     params : pytree, or callable
         Parameters to start from, or a function that returns them for a public seed (``start_seed`` of the estimator). Where they are float64,
         everything is computed in float64, otherwise in float32. Never take them from records.
-
-    ``JaxScore(lambda w, x: w @ x, np.zeros(3))`` is a linear score of three columns; ``docs/own_networks.md`` has a network.
     """
 
     packages = ("jax", "jaxlib")
