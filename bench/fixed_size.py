@@ -139,3 +139,38 @@ def of_triangles(attained: float, symmetric: Losses, equilateral: Losses, first:
 STEP_OF_KINKS = 5e-4
 equilateral = (np.log(first / second).ravel(), (plane * first).ravel(), STEPS)
 print(f"proved by triangles     {of_triangles(epsilon([equilateral]), symmetric, equilateral, 64, 1.2):.3f}")
+
+
+# What tables attain that are chosen at every step by how likely the outputs so far are, among nine triangles: values on a coarser grid.
+def chosen(triangles: Sequence[tuple[float, float]], grid: float = 1e-3, far: int = 4500, reach: int = 1500) -> float:
+    """Return ε when each step takes the worst of triangles of sides √S·d, √T·d and d, by value iteration."""
+    places = np.arange(-8.5, 8.5, 0.05)
+    wide, tall = np.meshgrid(places, places)
+    length = 1 << 14
+    spectra = []
+    for s, t in triangles:
+        along, inner = math.sqrt(s), (s + t - 1) / 2
+        across = inner / along if s else math.sqrt(t)
+        first = 1 - RATE + RATE * np.exp(SHIFT * along * wide - SHIFT**2 * s / 2)
+        other = SHIFT * (across * wide + math.sqrt(max(t - across**2, 0)) * tall)
+        second = 1 - RATE + RATE * np.exp(other - SHIFT**2 * t / 2)
+        mass = (np.exp(-(wide**2 + tall**2) / 2) * first).ravel()
+        at = (np.log(first / second) / grid).ravel()
+        below = np.floor(at).astype(int)
+        upper = np.expm1((below - at) * grid) / math.expm1(-grid)
+        cells = np.bincount(below + reach, mass * (1 - upper), 2 * reach + 1)
+        cells += np.bincount(below + reach + 1, mass * upper, 2 * reach + 1)
+        spectra.append(np.fft.rfft(cells[::-1] / cells.sum(), length))
+    ratios = grid * np.arange(-far, far + 1)
+    beyond = -np.expm1(-ratios[-1] - grid * np.arange(1, reach + 1))
+    values = np.maximum(-np.expm1(-ratios), 0)
+    for _ in range(STEPS):
+        spectrum = np.fft.rfft(np.concatenate([np.zeros(reach), values, beyond]), length)
+        steps = [np.fft.irfft(spectrum * one, length)[2 * reach :][: 2 * far + 1] for one in spectra]
+        values = np.clip(np.max(steps, axis=0), 0, 1)
+    return -float(np.interp(math.log(DELTA), np.log(np.maximum(values, 1e-18)), ratios))
+
+
+some = [(1.0, 1.0), *[pair for s in (0.0, 0.05, 0.3, 0.7) for pair in ((s, 1.0), (1.0, s))]]
+print(f"corners of a triangle   {chosen(some[:1]):.3f} on a coarser grid")
+print(f"the worst of nine       {chosen(some):.3f} on that grid")
