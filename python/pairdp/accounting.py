@@ -32,6 +32,9 @@ class Answer(NamedTuple):
 def account(*, noise_multiplier: float, delta: float, records: int, batch: int | None = None, steps: int = 1) -> Answer:
     """Return the cost of the releases, with the lower bound that shows how much is left.
 
+    For many steps on samples the bound can be smaller than what `noise_multiplier` and certificates rest on, which is what a
+    verifier can redo with little code.
+
     Examples
     --------
     >>> from pairdp import accounting

@@ -27,6 +27,7 @@
 //! | [`gaussian`], [`profile`] | closed forms: plain Gaussian noise, one step |
 //! | contour | values of compositions at a cost that does not depend on the number of steps |
 //! | pld, discretise, spectrum, window | certificates: discretised losses with a rounding budget |
+//! | triangles | a tighter bound for many steps of fixed-size samples |
 //! | rdp | Rényi accounting, a second opinion |
 //! | [`hidden_state`] | the last iterate of projected descent |
 //! | [`calibrate`] | noise, steps and trade-offs for a budget |
@@ -51,6 +52,7 @@ mod rdp;
 mod side;
 mod special;
 mod spectrum;
+mod triangles;
 mod window;
 
 #[cfg(test)]

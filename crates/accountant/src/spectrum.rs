@@ -67,14 +67,14 @@ thread_local! {
     static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
 }
 
-fn planned<T>(length: usize, plan: impl FnOnce(&mut RealFftPlanner<f64>) -> T) -> T {
+pub(crate) fn planned<T>(length: usize, plan: impl FnOnce(&mut RealFftPlanner<f64>) -> T) -> T {
     if length > KEPT {
         return plan(&mut RealFftPlanner::new());
     }
     PLANNER.with_borrow_mut(plan)
 }
 
-fn refused(_: realfft::FftError) -> AccountantError {
+pub(crate) fn refused(_: realfft::FftError) -> AccountantError {
     AccountantError::NoConvergence("the transform refused its input")
 }
 
