@@ -8,6 +8,7 @@ use pairdp_pairwise::clip_row;
 use pairdp_pairwise::knots::{Block, CATEGORY_WEIGHT, Layout, Spacing};
 use pairdp_units::directed::{larger, smaller};
 use rayon::prelude::*;
+use zeroize::Zeroize as _;
 
 /// Columns of a result beyond which numbers keep their rank alone.
 const MOST_COLUMNS: usize = 600;
@@ -149,7 +150,8 @@ impl Map {
                 mapped.copy_from_slice(image);
             }
         });
-        table.features = mapped;
+        // Records are wiped when they are dropped; what they were made from is, too.
+        std::mem::replace(&mut table.features, mapped).zeroize();
         table.columns = self.width;
     }
 
