@@ -30,12 +30,20 @@ use slow::Slowness;
 const LARGEST_SHIFT: f64 = 1.5;
 /// The most points of a transform.
 const MOST_POINTS: f64 = 262_144.0;
+/// The most exponent of a tilted weight: so that none vanishes or overflows.
+const LARGEST_TILT: f64 = 600.0;
+/// The most cells of all opposed pairs: time is in them.
+const MOST_CELLS: usize = 3_000_000;
+/// Beyond so many steps their number is no longer exact.
+const MOST_STEPS: f64 = 9e15;
 /// What may lie beyond the kept losses weighs about e to the minus this.
 const BEYOND: f64 = 18.0;
 /// How many deviations of the steps so far kinks may be from where they are steeper than the next stage allows.
 const MARGIN: f64 = 1.2;
 /// Symmetric steps come first until equilateral ones count twice at most this often.
 const BEGIN: f64 = 0.15;
+/// What is worth using after them.
+const MOST: f64 = 0.5;
 /// The fewest symmetric steps.
 const FIRST: f64 = 16.0;
 /// The mass that a step sends to infinity: kinks on the far side of the circle must not notice.
@@ -54,7 +62,8 @@ const MASS_ULPS: f64 = 256.0;
 
 /// An upper bound on ε at δ for `count` steps, given that `known` is one; None where it does not help.
 pub(crate) fn epsilon(rate: f64, shift: f64, count: u64, delta: f64, known: f64) -> Option<f64> {
-    let apt = rate > 0.0 && rate < 1.0 && shift > 0.0 && shift <= LARGEST_SHIFT && count as f64 > 2.0 * FIRST;
+    let apt = rate > 0.0 && rate < 1.0 && shift > 0.0 && shift <= LARGEST_SHIFT;
+    let apt = apt && (2.0 * FIRST..MOST_STEPS).contains(&(count as f64));
     if !(apt && delta > 0.0 && known > 0.0 && known.is_finite()) {
         return None;
     }
@@ -63,7 +72,8 @@ pub(crate) fn epsilon(rate: f64, shift: f64, count: u64, delta: f64, known: f64)
     let mut best: Option<f64> = None;
     for _ in 0..2 {
         let expected = best.unwrap_or(0.9 * known);
-        let run = Run::new(rate, shift, count as f64, delta, known, expected, slowness).ok()?;
+        let plan = Plan::new(expected, count as f64, slowness)?;
+        let run = Run::new(rate, shift, count as f64, delta, known, plan).ok()?;
         let found = run.epsilon().ok()?;
         best = Some(smaller(found, best.unwrap_or(known)));
         if (found / expected - 1.0).abs() < 0.03 {
@@ -73,17 +83,37 @@ pub(crate) fn epsilon(rate: f64, shift: f64, count: u64, delta: f64, known: f64)
     best.filter(|value| *value > 0.0 && *value < known)
 }
 
+/// How the steps are divided, from a guess of ε.
+#[derive(Clone, Copy)]
+struct Plan {
+    expected: f64,
+    /// How fast the density of kinks varies about where the run begins.
+    slope: f64,
+    slowness: Slowness,
+    /// How many symmetric steps come first, and how often equilateral ones count twice right after them.
+    begin: (f64, f64),
+}
+
+impl Plan {
+    /// None where no number of symmetric steps makes the rest slow enough.
+    fn new(expected: f64, count: f64, slowness: Slowness) -> Option<Self> {
+        let slope = expected / (count * slowness.variance());
+        Some(Self { expected, slope, slowness, begin: begin(slope, slowness, count)? })
+    }
+
+    /// The order for what `done` steps have left.
+    fn power(&self, done: f64) -> f64 {
+        power(self.slope, self.slowness, done)
+    }
+}
+
 /// One way of going through the steps.
 struct Run {
     count: f64,
     delta: f64,
     known: f64,
-    /// How fast the density of kinks varies about where the run begins.
-    slope: f64,
-    slowness: Slowness,
+    plan: Plan,
     frame: Frame,
-    /// How many symmetric steps come first, and how often equilateral ones count twice right after them.
-    begin: Option<(f64, f64)>,
     symmetric: Law,
     equilateral: Law,
 }
@@ -95,16 +125,13 @@ impl Run {
         count: f64,
         delta: f64,
         known: f64,
-        expected: f64,
-        slowness: Slowness,
+        plan: Plan,
     ) -> Result<Self, AccountantError> {
-        let slope = expected / (count * slowness.variance());
-        let tilt = larger(slope - 0.5, 0.25);
-        let begin = begin(slope, slowness, count);
+        let tilt = larger(plan.slope - 0.5, 0.25);
         let symmetric = Pair::Symmetric { rate, shift };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "was a whole number")]
         let term = Term { pair: symmetric, count: count as u64 };
-        let grid = Grid::new(&[term], expected, delta, tilt, FINE)?;
+        let grid = Grid::new(&[term], plan.expected, delta, tilt, FINE)?;
         let reach = known + BEYOND / tilt;
         let points = smaller(4.0 * reach / grid.spacing, MOST_POINTS);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most MOST_POINTS")]
@@ -113,16 +140,17 @@ impl Run {
         let spacing = f64::from_bits((4.0 * reach / length as f64).to_bits() & !0xffff_ffff);
         let grid = Grid { spacing, tail: CUT, ..grid };
         let frame = Frame { spacing, length, tilt };
+        if tilt * reach > LARGEST_TILT {
+            return Err(AccountantError::NoConvergence("kinks would overflow"));
+        }
         let (mixed, weight_error) = equilateral(rate, shift, grid)?;
         let of_symmetric = [(1.0, discretise(symmetric, grid)?)];
         Ok(Self {
             count,
             delta,
             known,
-            slope,
-            slowness,
+            plan,
             frame,
-            begin,
             symmetric: Law::new(&of_symmetric, 0.0, frame)?,
             equilateral: Law::new(&mixed, weight_error, frame)?,
         })
@@ -134,9 +162,7 @@ impl Run {
 
     /// What all steps leave of a hockey stick.
     fn kinks(&self) -> Result<Kinks, AccountantError> {
-        let useless = AccountantError::NoConvergence("the steps are too few or too telling");
-        let (mut done, mut twice) = self.begin.ok_or(useless.clone())?;
-        let power = |done: f64| power(self.slope, self.slowness, done);
+        let (mut done, mut twice) = self.plan.begin;
         let mut kinks = Kinks::hockey_stick(self.frame);
         kinks.advance(&self.symmetric, done, 0.0)?;
         loop {
@@ -144,13 +170,14 @@ impl Run {
             // Nothing is gained by further stages once no step counts twice.
             let last = left < 1.3 * done || twice <= 0.0;
             let times = if last { left } else { done };
-            kinks.slow_down(power(done))?;
+            kinks.slow_down(self.plan.power(done))?;
             kinks.advance(&self.equilateral, times, twice)?;
             if last {
                 break;
             }
             done += times;
-            twice = self.slowness.counted_twice(power(done)).ok_or(useless.clone())?;
+            twice = (self.plan.slowness.counted_twice(self.plan.power(done), MOST))
+                .ok_or(AccountantError::NoConvergence("what is left is too steep"))?;
         }
         Ok(kinks)
     }
@@ -179,8 +206,7 @@ fn power(slope: f64, slowness: Slowness, done: f64) -> f64 {
 fn begin(slope: f64, slowness: Slowness, count: f64) -> Option<(f64, f64)> {
     std::iter::successors(Some(FIRST), |done| Some(2.0 * done))
         .take_while(|done| 2.0 * done <= count)
-        .filter_map(|done| Some((done, slowness.counted_twice(power(slope, slowness, done))?)))
-        .find(|(_, twice)| *twice <= BEGIN)
+        .find_map(|done| Some((done, slowness.counted_twice(power(slope, slowness, done), BEGIN)?)))
 }
 
 /// A mixture of opposed pairs that dominates the equilateral pair, and the relative error of its weights.
@@ -217,8 +243,11 @@ fn equilateral(rate: f64, shift: f64, grid: Grid) -> Result<(Vec<(f64, GridLosse
         weights[cell + 1] += upper;
         closest = smaller(closest, (pair[1] - pair[0]) / pair[1]);
     }
-    let mut parts = Vec::with_capacity(rates.len());
+    let (mut parts, mut cells) = (Vec::with_capacity(rates.len()), 0);
     for (rate, weight) in rates.into_iter().zip(weights) {
+        if weight <= 0.0 {
+            continue;
+        }
         let losses = if rate <= 0.0 {
             GridLosses { finite: vec![(0.0, 1.0)], infinite: 0.0 }
         } else if rate >= 1.0 {
@@ -226,9 +255,11 @@ fn equilateral(rate: f64, shift: f64, grid: Grid) -> Result<(Vec<(f64, GridLosse
         } else {
             discretise(Pair::PlusMinus { rate, radius: 0.5 * shift }, grid)?
         };
-        if weight > 0.0 {
-            parts.push((weight, losses));
+        cells += losses.finite.len();
+        if cells > MOST_CELLS {
+            return Err(AccountantError::NoConvergence("too many cells for triangles"));
         }
+        parts.push((weight, losses));
     }
     // Where neighbouring rates are close, so much of their masses cancels.
     Ok((parts, MASS_ULPS * f64::EPSILON / closest))

@@ -130,9 +130,9 @@ impl Kinks {
             if loss <= epsilon {
                 break;
             }
-            sum += weight * (-self.frame.tilt * loss).exp() * -(epsilon - loss).exp_m1();
+            sum += weight * (self.log_scale - self.frame.tilt * loss).exp() * -(epsilon - loss).exp_m1();
         }
-        (sum * self.log_scale.exp() + self.infinite) * self.slack.exp()
+        (sum + self.infinite) * self.slack.exp()
     }
 
     /// `times` steps, each counted twice with a probability.

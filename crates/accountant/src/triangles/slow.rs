@@ -15,10 +15,12 @@ const CELLS: u32 = 32;
 const LEFT_OUT: f64 = 45.0;
 /// The farthest that integrals go: beyond it, losses of one step are too large for slowness to say much.
 const FARTHEST: f64 = 40.0;
-/// Rounding errors of a mean over the plane, relative to the mean size.
+/// The most places on either side of 0.
+const MOST_PLACES: f64 = 128.0;
+/// Rounding errors of a mean over the plane, relative to the mean size and to what rounded likelihood ratios move.
 const ROUNDING: f64 = 1e-13;
-/// The most that is worth using.
-const MOST: f64 = 0.5;
+/// What the trapezoidal rule and its ends leave out, relative to a bound on the integrand off the real plane.
+const ALIASING: f64 = 1e-19;
 
 /// Steps with a sampling rate and a sensitivity.
 #[derive(Debug, Clone, Copy)]
@@ -61,40 +63,51 @@ impl Slowness {
     }
 
     /// η′: an equilateral step, counted twice with this probability, is as bad as any if kinks vary by at most
-    /// e^{`power`·x}. None if it is large or not known.
-    pub(crate) fn counted_twice(&self, power: f64) -> Option<f64> {
+    /// e^{`power`·x}. None if it is above `most` or not known.
+    pub(crate) fn counted_twice(&self, power: f64, most: f64) -> Option<f64> {
         if !(power > 0.5 + 1e-6 && power.is_finite()) {
             return None;
         }
         let square = power * power;
         let equal = self.order(power, 1.0)?;
-        let width = self.shift * self.shift / f64::from(CELLS);
-        let mut worst = equal.high();
-        for cell in 0..CELLS {
-            worst = larger(worst, self.order(power, f64::from(cell) / f64::from(CELLS))?.high());
-        }
-        let bend = width * width / 8.0 * self.bend(power)?;
-        let gap = larger(worst + bend - equal.low(), 0.0);
         let plain = self.plain.low();
         let least =
             plain * (-power * (2.0 * (equal.high() - plain) / (square * plain)).sqrt() * 1.000_001).exp();
         let mass = 1.0 - self.plain.high() / 4.0;
         let moment = 2.002 * (1.0 + (square - 0.25) * equal.high() - mass) / square;
         let kept = mass * (-power * (moment / mass).sqrt()).exp();
-        let twice = 1.000_001 * gap / least / kept;
-        (least > 0.0 && kept > 0.0 && (0.0..=MOST).contains(&twice)).then_some(twice)
+        let width = self.shift * self.shift / f64::from(CELLS);
+        let bend = width * width / 8.0 * self.bend(power)?;
+        let (mut worst, mut twice) = (equal.high(), f64::NAN);
+        for cell in 0..CELLS {
+            worst = larger(worst, self.order(power, f64::from(cell) / f64::from(CELLS))?.high());
+            let gap = larger(worst + bend - equal.low(), 0.0);
+            twice = 1.000_001 * gap / least / kept;
+            // It only grows, and the first place is mostly the worst.
+            if !(least > 0.0 && kept > 0.0 && (0.0..=most).contains(&twice)) {
+                return None;
+            }
+        }
+        Some(twice)
     }
 
     /// ρ at an order for the triangle of squared sides d², d² and `share`·d².
     fn order(&self, power: f64, share: f64) -> Option<Bracket> {
         let rate = self.rate;
+        // A rounded u or v moves the ratio even where both are nearly 1 and little is left of the sum.
         let ratio = |u: f64, v: f64| {
-            let (first, second) = ((rate * (u - 1.0)).ln_1p(), (rate * (v - 1.0)).ln_1p());
-            ((0.5 - power) * first + (0.5 + power) * second).exp_m1()
+            let (up, down) = (0.5 + power, 0.5 - power);
+            let (first, second) = (rate * (u - 1.0), rate * (v - 1.0));
+            let value = (down * first.ln_1p() + up * second.ln_1p()).exp_m1();
+            let moved = down.abs() * rate * u / (1.0 + first) + up * rate * v / (1.0 + second);
+            (value, value.abs() + moved * (value.abs() + 1.0))
         };
         let scale = 1.0 / (power * power - 0.25);
-        let mean = self.mean(power + 0.5, share, ratio)?;
-        Some(Bracket { value: scale * mean.value, error: scale.abs() * mean.error })
+        let order = power + 0.5;
+        let mean = self.mean(order, share, ratio)?;
+        let left_out =
+            ALIASING * (1.0 - rate).powf(smaller(1.0 - order, 0.0)) * larger(self.arrivals(order)?, 1.0);
+        Some(Bracket { value: scale * mean.value, error: scale.abs() * (mean.error + left_out) })
     }
 
     /// A bound on the second derivative of ρ in the squared third side.
@@ -105,21 +118,22 @@ impl Slowness {
             let tilt = ((order - 1.0) * (self.rate * (v - 1.0)).ln_1p()).exp();
             let steep = (order + 1.0) * odds * u;
             let growth = (1.0 + steep + (order - 1.0) * odds * v) * (2.0 * u + v + steep * (u + v));
-            tilt * u * (growth + steep * (u + v))
+            let value = tilt * u * (growth + steep * (u + v));
+            (value, value)
         };
         let mean = self.mean(order, 1.0, size)?;
         let constant = 0.25 * self.rate * self.rate * (1.0 - self.rate).powf(-order) * order * (order - 1.0);
         Some(constant * mean.high() / (power * power - 0.25))
     }
 
-    /// The mean of a function of u and v when c₀ is the place of the density and the third side is that of `share`.
-    fn mean(&self, order: f64, share: f64, of: impl Fn(f64, f64) -> f64) -> Option<Bracket> {
+    /// The mean of a function of u and v when c₀ is the place of the density and the third side is that of `share`; with its value the
+    /// function says how large what is rounded was.
+    fn mean(&self, order: f64, share: f64, of: impl Fn(f64, f64) -> (f64, f64)) -> Option<Bracket> {
         let square = self.shift * self.shift;
         let side = share * square;
         let along = side / (2.0 * self.shift);
         let height = larger(side - along * along, 0.0).sqrt();
-        let spacing = smaller(0.25, 0.2 / self.shift);
-        let points = (self.reach(order)? / spacing).ceil();
+        let (spacing, points) = self.line(order)?;
         let row = |slope: f64, offset: f64| -> Vec<f64> {
             places(points).map(|place| (slope * place * spacing - offset).exp()).collect()
         };
@@ -132,15 +146,33 @@ impl Slowness {
         for (up, weight) in up.iter().zip(&weights) {
             let (mut inner, mut inner_size) = (0.0, 0.0);
             for ((first, second), across) in first.iter().zip(&second).zip(&weights) {
-                let term = across * of(up * first, up * second);
-                inner += term;
-                inner_size += term.abs();
+                let (term, rounded) = of(up * first, up * second);
+                inner += across * term;
+                inner_size += across * rounded;
             }
             value += weight * inner;
             size += weight * inner_size;
         }
         let error = ROUNDING * size;
         (value.is_finite() && error.is_finite()).then_some(Bracket { value, error })
+    }
+
+    /// E[B^λ], on which the triangle has no influence.
+    fn arrivals(&self, order: f64) -> Option<f64> {
+        let (spacing, points) = self.line(order)?;
+        let terms = places(points).map(|place| {
+            let x = place * spacing;
+            let v = (self.shift * x - 0.5 * self.shift * self.shift).exp();
+            (order * (self.rate * (v - 1.0)).ln_1p() - 0.5 * x * x).exp()
+        });
+        Some(terms.sum::<f64>() * spacing / (2.0 * PI).sqrt())
+    }
+
+    /// How far apart places are on a line, and how many there are on either side of 0. None where integrals would take long.
+    fn line(&self, order: f64) -> Option<(f64, f64)> {
+        let spacing = smaller(0.25, 0.2 / self.shift);
+        let points = (self.reach(order)? / spacing).ceil();
+        (points <= MOST_PLACES).then_some((spacing, points))
     }
 
     /// How far out the largest power still counts.
@@ -165,4 +197,26 @@ fn places(points: f64) -> impl Iterator<Item = f64> {
     #[expect(clippy::cast_possible_truncation, reason = "at most FARTHEST over the spacing")]
     let points = points as i32;
     (-points..=points).map(f64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For small d, ρ₀ is q²d²/2 but for a relative O(d²), and little is left of sums of rounded logarithms.
+    #[test]
+    fn rounding_is_counted_where_steps_are_hardly_felt() {
+        for rate in [1e-4, 0.01, 0.5] {
+            for shift in [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6] {
+                let unknown = Bracket { value: f64::NAN, error: f64::NAN };
+                let found = Slowness { rate, shift, plain: unknown }.order(0.0, 1.0).unwrap();
+                let leading = 0.5 * (rate * shift).powi(2);
+                let off = (found.value / leading - 1.0).abs();
+                assert!(off <= found.error / leading + shift * shift, "{rate} {shift}: {off} {found:?}");
+                // Where that is too much nothing is claimed.
+                assert_eq!(Slowness::new(rate, shift).is_some(), found.error <= 1e-4 * found.value);
+            }
+        }
+        assert!(Slowness::new(0.02, 1e-2).is_some() && Slowness::new(0.02, 1e-8).is_none());
+    }
 }
