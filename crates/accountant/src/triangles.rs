@@ -57,7 +57,7 @@ const LOWEST: f64 = -8.0;
 const HIGHEST: f64 = 28.0;
 /// From this rate on the next is 1.
 const NEARLY_ONE: f64 = 0.999;
-/// Rounding errors of differences of normal masses in units of 2⁻⁵², before they cancel.
+/// Rounding errors of differences of normal masses in units of 2⁻⁵², before they cancel, and of the shares of a cell.
 const MASS_ULPS: f64 = 256.0;
 
 /// An upper bound on ε at δ for `count` steps, given that `known` is one; None where it does not help.
